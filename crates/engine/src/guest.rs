@@ -1,0 +1,171 @@
+//! The host's side of the boundary: what the guest imports, and what the host keeps for it between two exports.
+
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
+
+use wasmtime::{Caller, Extern, Linker, Memory, ResourceLimiter, Result, bail};
+
+use crate::{
+    limits::{Limits, Stop},
+    sandbox::{Call, Output},
+};
+
+/// The host's data of one store.
+pub(crate) struct Host {
+    /// What `Date.now()` shows, in milliseconds since 1970.
+    pub(crate) clock_ms: i64,
+    pub(crate) limits: Limits,
+    pub(crate) calls: Vec<Call>,
+    pub(crate) output: Vec<Output>,
+    pub(crate) end: Option<End>,
+    /// Why the host trapped the guest. The trap itself carries no reason.
+    pub(crate) stop: Option<Stop>,
+    pub(crate) calls_made: u32,
+    pub(crate) output_bytes: usize,
+    pub(crate) stop_asked: Arc<AtomicBool>,
+    /// Set while the stack is read after a stop, when nothing may stop the guest again.
+    pub(crate) post_mortem: bool,
+}
+
+/// How the script ended, as the guest tells it.
+pub(crate) enum End {
+    Returned(Option<String>),
+    Threw(String),
+}
+
+impl Host {
+    pub(crate) fn new(limits: Limits) -> Self {
+        Self {
+            clock_ms: 0,
+            limits,
+            calls: Vec::new(),
+            output: Vec::new(),
+            end: None,
+            stop: None,
+            calls_made: 0,
+            output_bytes: 0,
+            stop_asked: Arc::new(AtomicBool::new(false)),
+            post_mortem: false,
+        }
+    }
+
+    pub(crate) fn must_stop(&self) -> bool {
+        !self.post_mortem && self.stop_asked.load(Ordering::Relaxed)
+    }
+
+    /// Notes the limit that was reached, and fails, which traps the guest.
+    fn reached(&mut self, setting: &'static str, value: u64) -> Result<()> {
+        self.stop = Some(Stop::Limit { setting, value });
+        bail!("the limit `{setting}` was reached")
+    }
+
+    fn told(&mut self, op: u32, id: u32, a: Option<&[u8]>, b: &[u8]) -> Result<()> {
+        let first = a.unwrap_or_default();
+        match op {
+            1 => {
+                self.calls_made += 1;
+                if self.calls_made > self.limits.calls {
+                    return self.reached("calls", self.limits.calls.into());
+                }
+                if first.len().saturating_add(b.len()) > self.limits.argument_bytes {
+                    return self.reached("argument_bytes", self.limits.argument_bytes as u64);
+                }
+                let [source, tool] = serde_json::from_slice::<[String; 2]>(first)
+                    .unwrap_or_else(|_| [String::from("\u{fffd}"), String::from_utf8_lossy(first).into_owned()]);
+                self.calls.push(Call { call: id, source, tool, args: text(b) });
+            }
+            2 => {
+                self.output_bytes = self.output_bytes.saturating_add(first.len().max(1));
+                if self.output_bytes > self.limits.output_bytes {
+                    return self.reached("output_bytes", self.limits.output_bytes as u64);
+                }
+                self.output.push(Output::from_guest(id, text(first)));
+            }
+            3 => {
+                if first.len() > self.limits.result_bytes {
+                    return self.reached("result_bytes", self.limits.result_bytes as u64);
+                }
+                self.end = Some(End::Returned((id == 1).then(|| text(first))));
+            }
+            4 => {
+                let cut = first.len().min(self.limits.output_bytes);
+                self.end = Some(End::Threw(text(&first[..cut])));
+            }
+            _ => bail!("the guest used the unknown host operation {op}"),
+        }
+        Ok(())
+    }
+}
+
+impl ResourceLimiter for Host {
+    fn memory_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> Result<bool> {
+        if desired > self.limits.memory_bytes {
+            // An error traps. A plain refusal would become a JavaScript exception, which a script can catch.
+            self.stop = Some(Stop::Memory);
+            bail!("the memory limit was reached");
+        }
+        Ok(true)
+    }
+
+    fn table_growing(&mut self, _: usize, desired: usize, _: Option<usize>) -> Result<bool> {
+        Ok(desired <= 10_000)
+    }
+}
+
+/// A lone surrogate half is the only thing in the engine's strings that is not valid UTF-8; it becomes U+FFFD.
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+/// Defines `refrain.host` and the few functions that the C library imports. Whatever else a module imports is refused when it
+/// is linked.
+pub(crate) fn define_imports(linker: &mut Linker<Host>) -> Result<()> {
+    linker.func_wrap(
+        "refrain",
+        "host",
+        |mut caller: Caller<'_, Host>, op: u32, id: u32, a: u32, a_len: u32, b: u32, b_len: u32| -> Result<()> {
+            let memory = memory_of(&mut caller)?;
+            let (data, host) = memory.data_and_store_mut(&mut caller);
+            let a = if a == 0 { None } else { Some(bytes(data, a, a_len)?) };
+            let b = bytes(data, b, b_len)?;
+            host.told(op, id, a, b)
+        },
+    )?;
+
+    const WASI: &str = "wasi_snapshot_preview1";
+    linker.func_wrap(
+        WASI,
+        "clock_time_get",
+        |mut caller: Caller<'_, Host>, _clock: u32, _precision: u64, result: u32| -> Result<u32> {
+            // One clock for all: it stands still within a turn.
+            let nanoseconds = (caller.data().clock_ms.max(0) as u64).saturating_mul(1_000_000);
+            let memory = memory_of(&mut caller)?;
+            memory.write(&mut caller, result as usize, &nanoseconds.to_le_bytes())?;
+            Ok(0)
+        },
+    )?;
+    // There are no files. 8 is `badf`.
+    linker.func_wrap(WASI, "fd_close", |_fd: u32| -> u32 { 8 })?;
+    linker.func_wrap(WASI, "fd_fdstat_get", |_fd: u32, _result: u32| -> u32 { 8 })?;
+    linker.func_wrap(WASI, "fd_seek", |_fd: u32, _offset: u64, _whence: u32, _result: u32| -> u32 { 8 })?;
+    linker.func_wrap(WASI, "fd_write", |_fd: u32, _vectors: u32, _count: u32, _result: u32| -> u32 { 8 })?;
+    linker.func_wrap(WASI, "proc_exit", |code: u32| -> Result<()> { bail!("the guest exited with {code}") })?;
+    Ok(())
+}
+
+fn memory_of(caller: &mut Caller<'_, Host>) -> Result<Memory> {
+    match caller.get_export("memory") {
+        Some(Extern::Memory(memory)) => Ok(memory),
+        _ => bail!("the guest exports no memory"),
+    }
+}
+
+fn bytes(data: &[u8], start: u32, length: u32) -> Result<&[u8]> {
+    let start = start as usize;
+    match start.checked_add(length as usize).and_then(|end| data.get(start..end)) {
+        Some(bytes) => Ok(bytes),
+        None => bail!("the guest named {length} bytes at {start}, outside its memory"),
+    }
+}

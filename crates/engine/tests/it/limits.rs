@@ -1,0 +1,111 @@
+//! Every limit ends the run, and no script catches it.
+
+use refrain_engine::{Limits, Output, Status, Stop, Stopper, source::prepare};
+
+use crate::{begin, block, engine, start};
+
+/// Starts `script`, asks it to stop after a moment, and returns why and where it stopped.
+fn stopped(script: &str) -> (Stop, Option<u32>) {
+    let (stop, line, _) = ended(script, Limits::default(), |stopper| {
+        std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            stopper.stop();
+        });
+    });
+    (stop, line)
+}
+
+/// Starts `script` and returns at which limit and where it stopped.
+fn ended(script: &str, limits: Limits, before: impl FnOnce(Stopper)) -> (Stop, Option<u32>, Vec<Output>) {
+    let prepared = prepare(script).unwrap();
+    let mut sandbox = engine().sandbox(limits).unwrap();
+    before(sandbox.stopper());
+    let turn = block(sandbox.start(&prepared.javascript, &start()));
+    match turn.status {
+        Status::Stopped(stop, frames) => {
+            (stop, frames.first().and_then(|frame| prepared.map.original(frame)).map(|p| p.line), turn.output)
+        }
+        other => panic!("{script}: {other:?}"),
+    }
+}
+
+#[test]
+fn an_endless_loop_stops_when_asked_and_tells_its_line() {
+    for (script, line) in [
+        ("const a = 1;\n\nfor (;;) {}", 3),
+        ("let n: number = 0;\nwhile (true) {\n  n += 1; }", 3),
+        ("let n = 0;\ndo n++\n; while (1)", 2),
+        ("const spin = () => {\n  while (true) {}\n};\ntry { spin() } catch {} finally { spin() }", 2),
+        ("await null;\nconst f = async () => { for (;;) await null };\nawait f()", 2),
+    ] {
+        let (stop, at) = stopped(script);
+        assert_eq!(stop, Stop::Asked, "{script}");
+        // Between two jobs of a microtask flood no frame is active.
+        assert!(at == Some(line) || (script.contains("await") && at.is_none()), "{script}: {at:?}");
+    }
+}
+
+#[test]
+fn one_long_built_in_stops_when_asked() {
+    for script in [
+        "[].concat(...Array(10).fill(new Array(1e8)))",
+        "new Array(2**32-1).join(',')",
+        "Array.prototype.reverse.call({length: 2**40})",
+        "/^(a+)+$/.test('a'.repeat(40) + 'b')",
+        "3n ** 4000000n",
+    ] {
+        let (stop, _) = stopped(script);
+        assert!(matches!(stop, Stop::Asked | Stop::Memory), "{script}: {stop:?}");
+    }
+}
+
+#[test]
+fn running_out_of_memory_cannot_be_caught() {
+    let limits = Limits { memory_bytes: 32 << 20, ..Limits::default() };
+    let script =
+        "const all = [];\ntry {\n  for (;;) all.push(new Array(1000).fill(all.length));\n} catch {}\nreturn 'caught'";
+    let (stop, line, _) = ended(script, limits, drop);
+    assert_eq!((stop, line), (Stop::Memory, Some(3)));
+}
+
+#[test]
+fn the_fuel_limit_cannot_be_caught() {
+    let limits = Limits { fuel: 50_000_000, ..Limits::default() };
+    let (stop, line, output) = ended("console.log('kept');\ntry {\n  for (;;) {}\n} catch {}", limits, drop);
+    assert_eq!((stop, line), (Stop::Limit { setting: "fuel", value: 50_000_000 }, Some(3)));
+    assert_eq!(output.len(), 1);
+}
+
+#[test]
+fn floods_of_calls_output_and_arguments_stop_at_their_limits() {
+    let limits =
+        Limits { calls: 10, argument_bytes: 1000, output_bytes: 1000, result_bytes: 1000, ..Limits::default() };
+    for (script, setting) in [
+        ("for (;;) tools.x.get({})", "calls"),
+        ("tools.x.get({ a: 'a'.repeat(2000) })", "argument_bytes"),
+        ("for (;;) console.log('')", "output_bytes"),
+        ("for (;;) text('')", "output_bytes"),
+        ("return 'a'.repeat(2000)", "result_bytes"),
+    ] {
+        let (stop, ..) = ended(script, limits, drop);
+        assert!(matches!(stop, Stop::Limit { setting: at, .. } if at == setting), "{script}: {stop:?}");
+    }
+}
+
+#[test]
+fn recursion_is_a_range_error_that_a_script_can_catch() {
+    let deep = "const f = (n) => f(n + 1) + 1;\n";
+    let (_, turn) = begin(&format!("{deep}try {{ f(0) }} catch (e) {{ return e.name }}"), Limits::default());
+    assert!(matches!(turn.status, Status::Returned(Some(json)) if json == "\"RangeError\""));
+    let (_, turn) = begin(&format!("{deep}f(0)"), Limits::default());
+    let Status::Threw(thrown) = turn.status else { panic!("{:?}", turn.status) };
+    assert!(thrown.overflow);
+    for script in [
+        "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; JSON.stringify(a)",
+        "JSON.parse('['.repeat(1e5))",
+        "'('.repeat(1e5); new RegExp('('.repeat(1e5) + ')'.repeat(1e5))",
+    ] {
+        let (_, turn) = begin(script, Limits::default());
+        assert!(matches!(turn.status, Status::Threw(_)), "{script}: {:?}", turn.status);
+    }
+}

@@ -1,0 +1,37 @@
+//! Faults that are found before anything runs.
+
+use refrain_engine::source::{code_frame, prepare};
+
+#[test]
+fn a_syntax_error_has_the_place_in_the_text_that_was_sent() {
+    for (script, line, column, message) in [
+        ("const a = 1;\nconst b = ;\n", 2, 11, "Unexpected token"),
+        ("let a = 1;\nlet a = 2;", 1, 5, "already been declared"),
+        ("return 'é' + ;", 1, 14, "Unexpected token"),
+        ("import fs from 'fs';\nreturn 1", 1, 1, "`import` does not exist here"),
+        ("const a = 1;\nexport { a }", 2, 1, "`export` does not exist here"),
+        ("break;", 1, 1, "break"),
+    ] {
+        let error = prepare(script).unwrap_err();
+        assert!(error.message.contains(message), "{script}: {error}");
+        assert_eq!((error.position.line, error.position.column), (line, column), "{script}: {error}");
+    }
+}
+
+#[test]
+fn a_code_frame_shows_the_place() {
+    let text = "const a = 1;\nconst bb = ;\nreturn a";
+    let position = prepare(text).unwrap_err().position;
+    assert_eq!(
+        code_frame(text, position),
+        "  1 | const a = 1;\n> 2 | const bb = ;\n    |            ^\n  3 | return a\n"
+    );
+}
+
+#[test]
+fn text_that_is_no_program_is_refused_without_harm() {
+    for script in ["\0", "}{", "`${", "/(/", "a\u{2028}b c", "{{{{".repeat(50).as_str(), "<div/>"] {
+        assert!(prepare(script).is_err(), "{script:?}");
+    }
+    assert!(prepare("").is_ok());
+}

@@ -1,0 +1,1 @@
+//! What machines talk to: the MCP server
