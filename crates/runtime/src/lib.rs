@@ -1,1 +1,43 @@
-//! One run from start to end: policy, budget, journal, replay
+//! One run from start to end: what happens next, and the loop that makes it happen.
+//!
+//! [`Runtime`] is the façade that both edges use; there is no other way in. Below it, `run` decides by a pure function from
+//! records, turns and results to the next step, and `drive` does the I/O that the step names. That split is what makes each
+//! crash point testable: the decisions can be cut anywhere, since nothing but the journal is trusted to remember.
+//!
+//! # Invariants
+//!
+//! * A call that is not `safe` leaves only after the record that asks for it is durable, and so is everything before it.
+//! * A result reaches the script only after it is durable, and in the order in which it was written, live and on replay alike.
+//! * On replay a script that calls something else, or more, or less than recorded admits nothing.
+//! * Only this crate knows more than one of engine, journal and catalog. They are joined here, by conversion.
+//! * Only `clock` reads time.
+//!
+//! # Deliberately not here
+//!
+//! Words for people and wire formats: the edges have them. Rules on who may call what, and questions to a person, are still to
+//! come; until then everything is allowed, and the report says so.
+
+mod canonical;
+mod clock;
+mod config;
+mod drive;
+mod error;
+mod report;
+mod run;
+mod runtime;
+mod ticker;
+mod view;
+
+pub use clock::{Clock, SystemClock};
+pub use config::{Durability, LimitSettings, Settings};
+pub use error::RuntimeError;
+pub use refrain_catalog::{
+    Catalog, CommandSettings, CommandTool, CommandToolSettings, Description, Effect, Environment, Glob, Hit,
+    McpSettings, Output, OutputFormat, Replay, SettingsError, SourceKind, SourceSettings, SourceStatus, Status, Tool,
+    ToolOverride, Trust, Unresolved, demo, guard_main,
+};
+pub use refrain_engine::Language;
+pub use refrain_journal::{RunId, RunState, Take};
+pub use report::{CallReport, CallStatus, ErrorKind, ErrorReport, Log, Note, Report, ReportStatus, Usage, Waiting};
+pub use runtime::{Origin, RunRequest, Runtime};
+pub use view::{OwnerView, RecordView, RunDetail, RunListing, RunView, ToolListing, ToolView};

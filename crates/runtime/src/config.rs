@@ -1,0 +1,118 @@
+//! Checked settings. The command line reads them from files; a program that embeds the runtime builds them.
+
+use std::{path::PathBuf, time::Duration};
+
+use refrain_catalog::{Environment, SourceSettings};
+use serde::{Deserialize, Serialize};
+
+/// Everything a runtime is told.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where tools come from.
+    pub sources: Vec<SourceSettings>,
+    /// What child processes get, and who ends them.
+    pub environment: Environment,
+    /// The journal's address, `sqlite:PATH` or `memory:`.
+    pub journal_url: String,
+    /// What survives what.
+    pub durability: Durability,
+    /// Bounds of a run.
+    pub limits: LimitSettings,
+    /// A folder for the compiled engine. Without one every start compiles it anew, which takes about a second.
+    pub cache: Option<PathBuf>,
+    /// How long calls that are not `safe` may go on after the script's end.
+    pub drain: Duration,
+    /// How long a run may compute before others get a turn.
+    pub slice: Duration,
+}
+
+impl Settings {
+    /// All defaults, with no sources and a journal that keeps nothing.
+    #[must_use]
+    pub fn new(environment: Environment) -> Self {
+        Self {
+            sources: Vec::new(),
+            environment,
+            journal_url: "memory:".into(),
+            durability: Durability::default(),
+            limits: LimitSettings::default(),
+            cache: None,
+            drain: Duration::from_secs(5),
+            slice: Duration::from_millis(10),
+        }
+    }
+}
+
+/// What survives what. A crash of the process loses nothing under any of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Durability {
+    /// What could make something happen twice reaches the disk; a power cut can only make safe calls run again.
+    #[default]
+    Effects,
+    /// Every batch reaches the disk.
+    Power,
+    /// Nothing is flushed. A power cut may lose the last moments, and a call that is not safe may run twice.
+    Process,
+}
+
+/// Bounds of a run. Kept in the start record, so that a resumed run has the bounds it began with.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct LimitSettings {
+    /// Active time over all attempts, in milliseconds.
+    pub timeout_ms: u64,
+    /// Computing, in units of fuel.
+    pub cpu_fuel: u64,
+    /// Memory of the sandbox, in MiB.
+    pub memory_mb: u64,
+    /// Calls of a run.
+    pub calls: u32,
+    /// Arguments of one call, in KiB.
+    pub argument_kb: u64,
+    /// The value of one result, in KiB.
+    pub result_kb: u64,
+    /// Logs and texts of a run together, in KiB.
+    pub log_kb: u64,
+    /// The value that the script returns, in KiB.
+    pub return_kb: u64,
+}
+
+impl Default for LimitSettings {
+    fn default() -> Self {
+        Self {
+            timeout_ms: 60_000,
+            cpu_fuel: 50_000_000_000,
+            memory_mb: 128,
+            calls: 1_000,
+            argument_kb: 4_096,
+            result_kb: 16_384,
+            log_kb: 1_024,
+            return_kb: 32_768,
+        }
+    }
+}
+
+impl LimitSettings {
+    pub(crate) fn engine(&self) -> refrain_engine::Limits {
+        let bytes = |units: u64, unit: u64| usize::try_from(units.saturating_mul(unit)).unwrap_or(usize::MAX);
+        refrain_engine::Limits {
+            memory_bytes: bytes(self.memory_mb, 1 << 20),
+            fuel: self.cpu_fuel,
+            calls: self.calls,
+            argument_bytes: bytes(self.argument_kb, 1 << 10),
+            output_bytes: bytes(self.log_kb, 1 << 10),
+            result_bytes: bytes(self.return_kb, 1 << 10),
+        }
+    }
+
+    /// The setting behind a limit of the engine, with its value as the operator wrote it.
+    pub(crate) fn setting_of(&self, engine_field: &str) -> (&'static str, u64) {
+        match engine_field {
+            "calls" => ("calls", self.calls.into()),
+            "argument_bytes" => ("argument_kb", self.argument_kb),
+            "output_bytes" => ("log_kb", self.log_kb),
+            "result_bytes" => ("return_kb", self.return_kb),
+            _ => ("cpu_fuel", self.cpu_fuel),
+        }
+    }
+}

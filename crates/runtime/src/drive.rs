@@ -1,0 +1,191 @@
+//! The loop around the pure step: it runs the sandbox, writes, sends, waits, and tells the run what came of it.
+//!
+//! It decides nothing. Dropped at any point, it leaves a run that can be resumed.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use async_trait::async_trait;
+use refrain_catalog::{CallError, CallOutput, CallRequest, ErrorCode, Sources};
+use refrain_engine::{Sandbox, Start, Stop};
+use refrain_journal::{Journal, Json, Lease, Outcome};
+use tokio::task::JoinSet;
+
+use crate::{
+    clock::Clock,
+    error::RuntimeError,
+    run::{Divergence, Outgoing, Reply, Run, Step},
+    ticker::Ticker,
+};
+
+#[cfg(test)]
+mod tests;
+
+/// Where calls go. The sources; in tests, something that counts.
+#[async_trait]
+pub(crate) trait Tools: Send + Sync {
+    async fn call(&self, request: CallRequest) -> Result<CallOutput, CallError>;
+}
+
+#[async_trait]
+impl Tools for Sources {
+    async fn call(&self, request: CallRequest) -> Result<CallOutput, CallError> {
+        Sources::call(self, request).await
+    }
+}
+
+/// What the loop works with.
+pub(crate) struct Drive<'a> {
+    pub(crate) journal: &'a dyn Journal,
+    pub(crate) tools: Arc<dyn Tools>,
+    pub(crate) ticker: &'a Ticker,
+    pub(crate) clock: &'a Arc<dyn Clock>,
+    pub(crate) lease: &'a Lease,
+    /// The active time that this attempt has left.
+    pub(crate) time_left: Duration,
+    pub(crate) drain: Duration,
+    pub(crate) result_bytes: usize,
+}
+
+/// How the loop ended.
+pub(crate) enum Driven {
+    /// The script is over, and what is to be recorded is in the run.
+    Over,
+    Diverged(Divergence),
+}
+
+type Replies = JoinSet<(u32, Reply)>;
+
+impl Drive<'_> {
+    /// Drives `run` in `sandbox` to its end.
+    pub(crate) async fn run(
+        &self,
+        run: &mut Run,
+        sandbox: &mut Sandbox,
+        javascript: &str,
+        start: &Start,
+    ) -> Result<Driven, RuntimeError> {
+        let began = self.clock.instant();
+        let deadline = began.checked_add(self.time_left);
+        let before = run.active_before_ms();
+        let stopper = sandbox.stopper();
+        let first = {
+            let _computing = self.ticker.computing(deadline, stopper.clone());
+            sandbox.start(javascript, start).await
+        };
+        run.turned(first);
+        // Dropped with this future, and with it every call that is out.
+        let mut out = Replies::new();
+        let mut drain_until = None;
+        loop {
+            while let Some(joined) = out.try_join_next() {
+                take(run, joined)?;
+            }
+            let now = self.clock.instant();
+            if run.end().is_none() && !run.is_replaying() && deadline.is_some_and(|deadline| deadline <= now) {
+                run.stop(Stop::Asked);
+            }
+            let active = before.saturating_add(milliseconds(now.saturating_duration_since(began)));
+            match run.next(self.clock.now_ms(), active) {
+                Step::Feed(delivery) => {
+                    let turn = {
+                        let _computing = self.ticker.computing(deadline, stopper.clone());
+                        sandbox.feed(&delivery).await
+                    };
+                    run.turned(turn);
+                }
+                Step::Write { at, records, flush } => {
+                    self.journal.append(self.lease, at, &records, flush).await?;
+                    run.written(records);
+                }
+                Step::Send(calls) => {
+                    for call in calls {
+                        self.send(&mut out, call);
+                    }
+                }
+                Step::Wait => {
+                    if let Some(joined) = until(deadline, out.join_next()).await {
+                        match joined {
+                            Some(joined) => take(run, joined)?,
+                            None => return Err(bug("the run waits and no call is out")),
+                        }
+                    }
+                }
+                Step::Drain => {
+                    let until_then = *drain_until.get_or_insert_with(|| now.checked_add(self.drain));
+                    match until(until_then, out.join_next()).await {
+                        Some(Some(joined)) => take(run, joined)?,
+                        Some(None) | None => run.drained(),
+                    }
+                }
+                Step::End => return Ok(Driven::Over),
+                Step::Diverged(divergence) => return Ok(Driven::Diverged(divergence)),
+            }
+        }
+    }
+
+    fn send(&self, out: &mut Replies, outgoing: Outgoing) {
+        let tools = Arc::clone(&self.tools);
+        let clock = Arc::clone(self.clock);
+        let most = self.result_bytes;
+        // A task of its own, so that it makes progress while the guest computes.
+        out.spawn(async move {
+            let call = outgoing.call;
+            let began = clock.instant();
+            let reply = make(&*tools, outgoing, most).await;
+            let took_ms = milliseconds(clock.instant().saturating_duration_since(began));
+            (call, Reply { took_ms, ..reply })
+        });
+    }
+}
+
+async fn make(tools: &dyn Tools, outgoing: Outgoing, most: usize) -> Reply {
+    let Outgoing { source, tool, args, key, .. } = outgoing;
+    let path = format!("{source}.{tool}");
+    match tools.call(CallRequest { source, tool, args, key, timeout: None }).await {
+        Ok(output) if output.value.get().len() > most => {
+            let told = format!(
+                "`{path}` returned {} bytes, more than `result_kb` allows; ask it for less, by page or by field",
+                output.value.get().len()
+            );
+            Reply::failure(&CallError::new(ErrorCode::ResultTooLarge, told))
+        }
+        Ok(output) => match Json::new(output.value.get()) {
+            Ok(json) => Reply { outcome: Outcome::Value(json), took_ms: 0, notes: output.notes },
+            Err(error) => {
+                let told = format!("`{path}` returned something that is not JSON: {error}");
+                Reply::failure(&CallError::new(ErrorCode::Protocol, told))
+            }
+        },
+        Err(error) => Reply::failure(&error),
+    }
+}
+
+fn take(run: &mut Run, joined: Result<(u32, Reply), tokio::task::JoinError>) -> Result<(), RuntimeError> {
+    match joined {
+        Ok((call, reply)) => {
+            run.answered(call, reply);
+            Ok(())
+        }
+        // The run can be resumed, and its call is then settled as one that was out at a crash.
+        Err(error) => Err(bug(&format!("a call broke: {error}"))),
+    }
+}
+
+/// Waits for `future` until `deadline`.
+async fn until<T>(deadline: Option<Instant>, future: impl Future<Output = T>) -> Option<T> {
+    match deadline {
+        Some(deadline) => tokio::time::timeout_at(deadline.into(), future).await.ok(),
+        None => Some(future.await),
+    }
+}
+
+fn milliseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn bug(what: &str) -> RuntimeError {
+    RuntimeError::Bug { what: what.to_owned() }
+}

@@ -1,0 +1,420 @@
+//! The loop, cut at every write: what a crash leaves is taken up, and nothing finished happens again.
+
+use std::{
+    collections::HashMap,
+    sync::{Arc, Mutex, OnceLock},
+    time::Duration,
+};
+
+use async_trait::async_trait;
+use refrain_catalog::{
+    CallError, CallOutput, CallRequest, Catalog, Effect, ErrorCode, Replay, SourceStatus, Status, Tool,
+};
+use refrain_engine::{Engine, Prepared, Start, source};
+use refrain_journal::testing::{Cut, PowerCut};
+use refrain_journal::{BlobHash, Fate, Flush, Journal, Json, MemoryJournal, Record, RunId, Started, Take};
+use serde_json::{Value, json, value::to_raw_value};
+
+use super::{Drive, Driven, Tools};
+use crate::{
+    clock::{Clock, SystemClock},
+    config::{Durability, LimitSettings},
+    report::{Report, ReportStatus, Script, Usage},
+    run::Run,
+    ticker::Ticker,
+};
+
+const NOW: i64 = 1_700_000_000_000;
+
+/// A clock that stands, so that journals of two attempts can be compared.
+struct Still;
+
+impl Clock for Still {
+    fn now_ms(&self) -> i64 {
+        NOW
+    }
+
+    fn instant(&self) -> std::time::Instant {
+        static ONCE: OnceLock<std::time::Instant> = OnceLock::new();
+        *ONCE.get_or_init(|| SystemClock.instant())
+    }
+}
+
+/// Tools outside the process: they survive the crash, count what they did, and see the disk.
+#[derive(Default)]
+struct Counting {
+    /// How often each call, named by its `id`, was made.
+    made: Mutex<HashMap<String, u32>>,
+    disk: Mutex<Option<(MemoryJournal, RunId)>>,
+}
+
+#[async_trait]
+impl Tools for Counting {
+    async fn call(&self, request: CallRequest) -> Result<CallOutput, CallError> {
+        let id = format!("{}-{}", request.tool, request.args["id"]);
+        let disk = self.disk.lock().unwrap().clone();
+        if let Some((disk, run)) = disk
+            && request.tool != "get"
+        {
+            let asked = disk.read(run).await.unwrap().into_iter().any(|record| match record {
+                Record::Asked(asked) => {
+                    asked.calls.iter().any(|call| call.args.parse::<Value>().unwrap() == request.args)
+                }
+                Record::Started(_) | Record::Answered(_) | Record::Ended(_) => false,
+            });
+            assert!(asked, "{id} was sent before the journal had it");
+        }
+        *self.made.lock().unwrap().entry(id).or_default() += 1;
+        // Later ids are back sooner.
+        let delay = 20u64.saturating_sub(request.args["id"].as_u64().unwrap_or(0));
+        tokio::time::sleep(Duration::from_millis(if request.args["slow"] == true { delay } else { 0 })).await;
+        if request.args["fail"] == true {
+            return Err(CallError::new(ErrorCode::ToolError, "it failed"));
+        }
+        Ok(CallOutput { value: to_raw_value(&json!({ "id": request.args["id"] })).unwrap(), notes: Vec::new() })
+    }
+}
+
+fn catalog() -> Arc<Catalog> {
+    let tool = |name: &str, effect, replay| {
+        let mut tool = Tool::new("x", name);
+        (tool.effect, tool.replay) = (effect, replay);
+        tool
+    };
+    let tools = vec![
+        tool("get", Effect::Read, Replay::Safe),
+        tool("put", Effect::Write, Replay::Unsafe),
+        tool("key", Effect::Write, Replay::Keyed),
+    ];
+    let status = SourceStatus {
+        name: "x".into(),
+        r#type: "mcp".into(),
+        status: Status::Ready,
+        reason: None,
+        since_ms: 0,
+        tools: 3,
+    };
+    Arc::new(Catalog::new(tools, vec![status]))
+}
+
+fn engine() -> Engine {
+    static ENGINE: OnceLock<Engine> = OnceLock::new();
+    ENGINE.get_or_init(|| Engine::new(Some(std::env::temp_dir().join("refrain-runtime-tests"))).unwrap()).clone()
+}
+
+fn id() -> RunId {
+    RunId::from_parts(NOW, [7; 10])
+}
+
+fn started(script: &str) -> (Started, Prepared) {
+    let prepared = source::prepare(script).unwrap();
+    let started = Started {
+        script: script.into(),
+        language: "typescript".into(),
+        javascript: prepared.javascript.clone(),
+        source_map: None,
+        seed: 1,
+        started_ms: NOW,
+        args: Json::from_value(&json!({})),
+        limits: Json::from_value(&json!({})),
+        fingerprint: engine().fingerprint(),
+        catalog: BlobHash::of(b"catalog"),
+        session: None,
+        store: Json::from_value(&json!({})),
+        origin: Json::from_value(&json!({})),
+    };
+    (started, prepared)
+}
+
+/// One attempt. The first creates the run, a later one takes it up.
+async fn attempt(
+    journal: &dyn Journal,
+    tools: &Arc<Counting>,
+    script: &str,
+    first: bool,
+) -> Result<Result<Report, String>, crate::RuntimeError> {
+    let (start_record, prepared) = started(script);
+    let lease = if first {
+        journal.create(id(), &start_record, &[b"catalog".to_vec()], Flush::Process).await?
+    } else {
+        journal.acquire(id(), Take::IfFree, NOW).await?
+    };
+    let history = journal.read(id()).await?.split_off(1);
+    let present = (!first).then(catalog);
+    let mut run = Run::new(id(), catalog(), present, Durability::Effects, NOW, history);
+    let limits = LimitSettings::default();
+    let mut sandbox = engine().sandbox(limits.engine())?;
+    let clock: Arc<dyn Clock> = Arc::new(Still);
+    let ticker = Ticker::start(engine(), Duration::from_millis(10), Arc::clone(&clock));
+    let drive = Drive {
+        journal,
+        tools: Arc::clone(tools) as Arc<dyn Tools>,
+        ticker: &ticker,
+        clock: &clock,
+        lease: &lease,
+        time_left: Duration::from_secs(60),
+        drain: Duration::from_secs(5),
+        result_bytes: 1 << 20,
+    };
+    let start = Start { clock_ms: NOW, seed: 1, facts: r#"{"args":{},"tools":{"x":["get","put","key"]}}"#.into() };
+    if let Driven::Diverged(divergence) = drive.run(&mut run, &mut sandbox, &prepared.javascript, &start).await? {
+        return Ok(Err(format!(
+            "call {}: expected {}, got {}",
+            divergence.call, divergence.expected, divergence.actual
+        )));
+    }
+    let script = Script { text: script, map: &prepared.map };
+    let report = Report::of(id(), &run, run.end().unwrap(), &script, &limits, Usage::default());
+    let mut records = run.asked_at_end();
+    records.push(Record::Ended(refrain_journal::Ended {
+        state: refrain_journal::EndState::Completed,
+        ended_ms: NOW,
+        report: Json::from_value(&json!(report.result)),
+    }));
+    journal.append(&lease, run.next_seq(), &records, run.flush(true)).await?;
+    Ok(Ok(report))
+}
+
+/// Scripts whose calls may all be repeated: the journal after a crash must equal the calm one.
+const REPEATABLE: &[&str] = &[
+    "const r = []; for (let id = 1; id <= 4; id++) r.push((await tools.x.get({ id })).id); return r",
+    "const r = []; for (let id = 1; id <= 3; id++) r.push((await tools.x.key({ id })).id); return r",
+    "let s = 0; for (let id = 1; id <= 3; id++) { s += (await tools.x.get({ id })).id; await tools.x.key({ id: 10 + id }) } return s",
+    "const r = []; for (const id of [1, 2]) { try { await tools.x.get({ id, fail: true }) } catch (e) { r.push(e.code, e.call) } } return [r, Math.random(), Date.now()]",
+    "const r = []; try { await tools.x.nope({}) } catch (e) { r.push(e.code) } r.push(await tools.x.get({ id: 1 })); return r",
+    "text('a'); console.log('b'); await tools.x.get({ id: 1 }); text('c'); return 0",
+];
+
+/// Scripts with several calls out at a time: the order in which they come back is the journal's to say.
+const PARALLEL: &[&str] = &[
+    "return (await Promise.all([1, 2, 3].map((id) => tools.x.get({ id, slow: true })))).map((r) => r.id)",
+    "const seen = []; await Promise.all([1, 2, 3].map(async (id) => { seen.push((await tools.x.key({ id, slow: true })).id) })); return seen.sort()",
+    "const first = await Promise.race([1, 9].map((id) => tools.x.get({ id, slow: true }))); return [first.id > 0, (await tools.x.key({ id: 20 })).id]",
+    "const all = await Promise.allSettled([tools.x.get({ id: 1, slow: true }), tools.x.get({ id: 2, fail: true, slow: true })]); return all.map((r) => r.status)",
+];
+
+const UNSAFE: &[&str] = &[
+    "const r = []; for (let id = 1; id <= 4; id++) { try { r.push((await tools.x.put({ id })).id) } catch (e) { r.push(e.code) } } return r",
+    "const r = await Promise.allSettled([1, 2, 3].map((id) => tools.x.put({ id, slow: true }))); return r.map((p) => p.value?.id ?? p.reason.code)",
+    "await tools.x.get({ id: 1 }); tools.x.put({ id: 2 }); return 'left'",
+];
+
+fn block<T>(future: impl Future<Output = T>) -> T {
+    tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap().block_on(future)
+}
+
+/// Runs `script` with the power cut at write `nth` of each of the first attempts, then without. Returns the report, the tools and the journal.
+async fn crashed(script: &str, cuts: &[(u64, Cut)]) -> (Report, Arc<Counting>, Vec<Record>, bool) {
+    let tools = Arc::new(Counting::default());
+    let mut disk = MemoryJournal::new();
+    let mut any = false;
+    for &(nth, cut) in cuts {
+        *tools.disk.lock().unwrap() = Some((disk.clone(), id()));
+        let first = disk.read(id()).await.is_err();
+        let journal = PowerCut::at(Arc::new(disk.clone()), nth, cut);
+        let outcome = attempt(&journal, &tools, script, first).await;
+        any |= journal.is_off();
+        disk = disk.reopen(Fate::Dead);
+        if let Ok(Ok(report)) = outcome {
+            let records = disk.read(id()).await.unwrap();
+            return (report, tools, records, any);
+        }
+    }
+    *tools.disk.lock().unwrap() = Some((disk.clone(), id()));
+    let records = disk.read(id()).await;
+    if let Ok(records) = &records
+        && let Some(Record::Ended(_)) = records.last()
+    {
+        // The end was stored and the writer never heard: nothing is left to drive. The report of a calm run stands for it.
+        let calm = Arc::new(Counting::default());
+        let report = attempt(&MemoryJournal::new(), &calm, script, true).await.unwrap().unwrap();
+        return (report, tools, records.clone(), any);
+    }
+    let report = attempt(&disk, &tools, script, records.is_err()).await.unwrap().unwrap();
+    let records = disk.read(id()).await.unwrap();
+    (report, tools, records, any)
+}
+
+/// The records without what differs between attempts by nature.
+fn timeless(records: &[Record]) -> Vec<Record> {
+    let mut records = records.to_vec();
+    for record in &mut records {
+        if let Record::Answered(answered) = record {
+            answered.took_ms = 0;
+        }
+    }
+    records
+}
+
+#[test]
+fn a_power_cut_at_any_write_leaves_no_trace() {
+    block(async {
+        for script in REPEATABLE {
+            let (calm, _, want, _) = crashed(script, &[]).await;
+            for cut in [Cut::Before, Cut::After] {
+                for nth in 0.. {
+                    let (report, tools, got, cut_happened) = crashed(script, &[(nth, cut)]).await;
+                    assert_eq!((&report.result, &report.text), (&calm.result, &calm.text), "{script} {cut:?} {nth}");
+                    assert_eq!(timeless(&got), timeless(&want), "{script} {cut:?} {nth}");
+                    let repeated = tools.made.lock().unwrap().values().filter(|times| **times > 1).count();
+                    assert!(repeated <= 1, "{script} {cut:?} {nth}: {repeated} calls were made twice");
+                    if !cut_happened {
+                        break;
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn two_power_cuts_in_a_row_leave_no_trace() {
+    block(async {
+        for script in &REPEATABLE[..3] {
+            let (calm, _, want, _) = crashed(script, &[]).await;
+            for first in 0..6 {
+                for second in 0..6 {
+                    let (report, _, got, _) = crashed(script, &[(first, Cut::After), (second, Cut::Before)]).await;
+                    assert_eq!(report.result, calm.result, "{script} {first} {second}");
+                    assert_eq!(timeless(&got), timeless(&want), "{script} {first} {second}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn calls_in_parallel_survive_a_cut_at_any_write() {
+    block(async {
+        for script in PARALLEL {
+            let (calm, ..) = crashed(script, &[]).await;
+            for cut in [Cut::Before, Cut::After] {
+                for nth in 0.. {
+                    let (report, tools, records, cut_happened) = crashed(script, &[(nth, cut)]).await;
+                    assert_eq!(report.result, calm.result, "{script} {cut:?} {nth}");
+                    let answered = |call: u64| {
+                        records.iter().filter(|r| matches!(r, Record::Answered(a) if a.call == call)).count()
+                    };
+                    assert!((1..=4).all(|call| answered(call) <= 1), "{script} {cut:?} {nth}");
+                    assert!(tools.made.lock().unwrap().values().all(|times| *times <= 2), "{script} {cut:?} {nth}");
+                    if !cut_happened {
+                        break;
+                    }
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn a_call_that_is_not_safe_is_never_made_twice() {
+    block(async {
+        for script in UNSAFE {
+            let mut interrupted = 0;
+            for cut in [Cut::Before, Cut::After] {
+                for nth in 0.. {
+                    let (report, tools, _, cut_happened) = crashed(script, &[(nth, cut), (nth, cut)]).await;
+                    assert_eq!(report.status, ReportStatus::Completed, "{script} {cut:?} {nth}: {report:?}");
+                    for (call, times) in &*tools.made.lock().unwrap() {
+                        assert!(
+                            *times == 1 || call.starts_with("get"),
+                            "{script} {cut:?} {nth}: {call} was made {times} times"
+                        );
+                    }
+                    let told = report.calls.iter().filter(|call| call.status == crate::CallStatus::Interrupted).count();
+                    interrupted += told;
+                    if !cut_happened {
+                        break;
+                    }
+                }
+            }
+            assert!(interrupted > 0, "{script}: no cut ever left a call in doubt");
+        }
+    });
+}
+
+#[test]
+fn one_commit_for_a_safe_call_and_two_for_another() {
+    block(async {
+        for (script, want) in [
+            ("for (let id = 1; id <= 5; id++) await tools.x.get({ id })", 1 + 5 + 1),
+            ("for (let id = 1; id <= 5; id++) await tools.x.put({ id })", 1 + 2 * 5 + 1),
+        ] {
+            let journal = PowerCut::never(Arc::new(MemoryJournal::new()));
+            attempt(&journal, &Arc::new(Counting::default()), script, true).await.unwrap().unwrap();
+            assert_eq!(journal.writes(), want, "{script}");
+        }
+    });
+}
+
+#[test]
+fn a_script_that_does_something_else_admits_nothing() {
+    let original = "await tools.x.get({ id: 1 }); await tools.x.get({ id: 2 }); await tools.x.put({ id: 3 })";
+    for changed in [
+        "await tools.x.get({ id: 9 }); await tools.x.put({ id: 8 })",
+        "await tools.x.key({ id: 1 }); await tools.x.put({ id: 8 })",
+        "return 1",
+        "throw 1",
+        "await new Promise(() => {})",
+        "tools.x.put({ id: 8 }); await tools.x.get({ id: 1 }); await tools.x.put({ id: 8 })",
+        "await tools.x.get({ id: 1 }); tools.x.put({ id: 8 }); await tools.x.get({ id: 2 })",
+        "try { await tools.x.get({ id: 9 }) } catch {} finally { await tools.x.put({ id: 8 }) }",
+        "await tools.x.get({ id: 1 }); return 1",
+        "await tools.x.get({ id: 1 }); await tools.x.get({ id: 2 }); await tools.x.put({ id: 8 })",
+        "await tools.x.get({ id: 1 }); await tools.x.get({ id: 2 }); const p = tools.x.put({ id: 3 }); tools.x.put({ id: 8 }); await p",
+        "await tools.x.get({ id: 1 }); tools.x.get({ id: 8 }); await tools.x.get({ id: 2 }); await tools.x.put({ id: 3 })",
+    ] {
+        block(async {
+            let disk = MemoryJournal::new();
+            let journal = PowerCut::at(Arc::new(disk.clone()), 4, Cut::Before);
+            let tools = Arc::new(Counting::default());
+            assert!(attempt(&journal, &tools, original, true).await.is_err());
+            let disk = disk.reopen(Fate::Dead);
+            let before = disk.read(id()).await.unwrap();
+            let made = tools.made.lock().unwrap().clone();
+            let outcome = attempt(&disk, &tools, changed, false).await.unwrap();
+            assert!(outcome.is_err(), "{changed}: {outcome:?}");
+            assert_eq!(disk.read(id()).await.unwrap(), before, "{changed}");
+            assert_eq!(*tools.made.lock().unwrap(), made, "{changed}");
+        });
+    }
+}
+
+#[test]
+fn equal_arguments_in_another_spelling_do_not_diverge() {
+    block(async {
+        let disk = MemoryJournal::new();
+        let journal = PowerCut::at(Arc::new(disk.clone()), 3, Cut::Before);
+        let tools = Arc::new(Counting::default());
+        let first = attempt(
+            &journal,
+            &tools,
+            "await tools.x.get({ id: 1, b: 2 }); await tools.x.get({ id: 2 }); await tools.x.get({ id: 3 })",
+            true,
+        )
+        .await;
+        assert!(first.is_err());
+        let disk = disk.reopen(Fate::Dead);
+        let again = "await tools.x.get({ b: 2.0, id: 1 }); await tools.x.get({ id: 2 }); return (await tools.x.get({ id: 3 })).id";
+        let report = attempt(&disk, &tools, again, false).await.unwrap().unwrap();
+        assert_eq!(report.result.unwrap().as_str(), "3");
+    });
+}
+
+#[test]
+fn a_journal_that_answers_one_call_twice_admits_nothing() {
+    block(async {
+        let script = "await tools.x.get({ id: 1 }); await tools.x.get({ id: 2 })";
+        let disk = MemoryJournal::new();
+        let journal = PowerCut::at(Arc::new(disk.clone()), 2, Cut::Before);
+        let tools = Arc::new(Counting::default());
+        assert!(attempt(&journal, &tools, script, true).await.is_err());
+        let disk = disk.reopen(Fate::Dead);
+        let records = disk.read(id()).await.unwrap();
+        let lease = disk.acquire(id(), Take::IfFree, NOW).await.unwrap();
+        let twice = records.last().unwrap().clone();
+        disk.append(&lease, refrain_journal::Seq(records.len() as u64), &[twice], Flush::Process).await.unwrap();
+        drop(lease);
+        assert!(attempt(&disk, &tools, script, false).await.unwrap().is_err());
+    });
+}

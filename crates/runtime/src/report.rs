@@ -1,0 +1,522 @@
+//! What a run says of itself: the result, what was said beside it, and which calls happened.
+//!
+//! The field names are the outside contract. The same value is stored in the end record, so that a finished run answers again
+//! without its script running.
+
+use refrain_engine::{Frame, Output, SourceMap, Stop, Thrown, source};
+use refrain_journal::{Json, RunId};
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::{
+    config::LimitSettings,
+    run::{Divergence, End, Made, Plan, Progress, Run},
+};
+
+/// What a run says of itself.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Report {
+    /// The run; none when nothing was stored.
+    pub run_id: Option<RunId>,
+    /// How the run stands.
+    pub status: ReportStatus,
+    /// What the script returned, as it was written. Absent when it returned nothing.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    pub result: Option<Json>,
+    /// What the script gave to `text()`, a line each.
+    pub text: String,
+    /// What the script gave to `image()`.
+    pub images: Vec<Json>,
+    /// What the script gave to `console`.
+    pub logs: Vec<Log>,
+    /// What is to be said beside the value.
+    pub notes: Vec<Note>,
+    /// Every call, in the order the script made them.
+    pub calls: Vec<CallReport>,
+    /// What the run used.
+    pub usage: Usage,
+    /// Why it failed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<ErrorReport>,
+    /// What it waits for.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<Waiting>,
+}
+
+/// Reads a value that is there, also when it is `null`.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
+}
+
+/// How a run stands, as its report has it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReportStatus {
+    /// The script returned.
+    Completed,
+    /// It did not.
+    Failed,
+    /// It waits for something outside.
+    Parked,
+    /// It was cancelled.
+    Cancelled,
+}
+
+impl ReportStatus {
+    /// The word that reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Parked => "parked",
+            Self::Cancelled => "cancelled",
+        }
+    }
+}
+
+/// A line of `console`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Log {
+    /// `log`, `info`, `warn`, `error` or `debug`.
+    pub level: String,
+    /// The line.
+    pub text: String,
+}
+
+/// Something said beside the value.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// What it is about: `nothing_returned`, `unfinished`, `tool`, `policy`.
+    pub kind: String,
+    /// The sentence.
+    pub message: String,
+    /// A line of the script.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// A tool's path.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+}
+
+impl Note {
+    fn new(kind: &str, message: impl Into<String>) -> Self {
+        Self { kind: kind.into(), message: message.into(), line: None, tool: None }
+    }
+}
+
+/// One call of the ledger.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CallReport {
+    /// Its number.
+    pub call: u32,
+    /// The tool's path.
+    pub tool: String,
+    /// The arguments as they were sent; past 1 KiB a text that begins with them and says how long they are.
+    pub args: Json,
+    /// What became of it.
+    pub status: CallStatus,
+    /// How long the source took, in milliseconds.
+    pub ms: u64,
+    /// Bytes of its result.
+    pub bytes: u64,
+}
+
+/// What became of a call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum CallStatus {
+    /// It gave a value.
+    Ok,
+    /// It failed.
+    Error,
+    /// It never left.
+    Refused,
+    /// The process ended while it was out; nobody knows what happened.
+    Interrupted,
+    /// It was out when the script ended; nobody knows what happened.
+    Unfinished,
+    /// Answered from another run's journal.
+    Reused,
+    /// Not answered yet.
+    Waiting,
+}
+
+/// What a run used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Calls that the script made.
+    pub calls: u64,
+    /// Bytes that the tools returned to the script.
+    pub tool_bytes: u64,
+    /// Bytes of what the script gives back: its result and its texts.
+    pub result_bytes: u64,
+    /// Active time over all attempts, in milliseconds.
+    pub active_ms: u64,
+    /// Units of fuel that the script computed.
+    pub cpu_fuel: u64,
+}
+
+/// Why a run failed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorReport {
+    /// What kind of failure it is.
+    pub kind: ErrorKind,
+    /// What happened, and what to do where that is known.
+    pub message: String,
+    /// The line of the text that was sent, from 1.
+    pub line: Option<u32>,
+    /// The column, from 1.
+    pub column: Option<u32>,
+    /// The lines around it, with a caret.
+    pub frame: Option<String>,
+    /// The script's stack, a line each: `at name (line:column)`.
+    pub stack: Option<String>,
+    /// The tool of an uncaught `ToolError`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tool: Option<String>,
+    /// Its call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<u32>,
+    /// Its code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The limit that was reached.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setting: Option<String>,
+}
+
+/// What kind of failure it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ErrorKind {
+    /// The text is no program.
+    Syntax,
+    /// A certain fault was found before anything ran.
+    Preflight,
+    /// The script threw.
+    Script,
+    /// A call failed and the script did not catch it.
+    Tool,
+    /// The script waits for nothing.
+    Stalled,
+    /// The time was up.
+    Timeout,
+    /// The memory was full.
+    OutOfMemory,
+    /// A recursion that was not caught.
+    StackOverflow,
+    /// Another limit was reached.
+    Limit,
+    /// The script does not do what its journal says.
+    Diverged,
+    /// Ours to mend.
+    Internal,
+}
+
+impl ErrorKind {
+    /// The word that reports use.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Syntax => "syntax",
+            Self::Preflight => "preflight",
+            Self::Script => "script",
+            Self::Tool => "tool",
+            Self::Stalled => "stalled",
+            Self::Timeout => "timeout",
+            Self::OutOfMemory => "out_of_memory",
+            Self::StackOverflow => "stack_overflow",
+            Self::Limit => "limit",
+            Self::Diverged => "diverged",
+            Self::Internal => "internal",
+        }
+    }
+}
+
+/// Something that a parked run waits for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Its name within the run.
+    pub id: String,
+    /// `diverged` for now.
+    pub kind: String,
+    /// The call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub call: Option<u32>,
+    /// What the journal says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expected: Option<String>,
+    /// What the script does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub actual: Option<String>,
+    /// What to do, as a command.
+    pub next: String,
+}
+
+/// A script and the way back from what ran to what was sent.
+pub(crate) struct Script<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) map: &'a SourceMap,
+}
+
+impl Report {
+    /// The report of a text that is no program.
+    pub(crate) fn syntax(text: &str, error: &source::SyntaxError) -> Self {
+        Self {
+            error: Some(ErrorReport {
+                line: Some(error.position.line),
+                column: Some(error.position.column),
+                frame: Some(source::code_frame(text, error.position)),
+                ..ErrorReport::new(ErrorKind::Syntax, error.message.clone())
+            }),
+            ..Self::empty(None, ReportStatus::Failed)
+        }
+    }
+
+    /// The report of a run whose script does not do what its journal says.
+    pub(crate) fn diverged(id: RunId, run: &Run, divergence: &Divergence) -> Self {
+        let waiting = Waiting {
+            id: format!("call-{}", divergence.call),
+            kind: "diverged".into(),
+            call: Some(divergence.call),
+            expected: Some(divergence.expected.clone()),
+            actual: Some(divergence.actual.clone()),
+            next: format!("refrain runs show {id}"),
+        };
+        Self {
+            calls: run.calls().iter().map(|made| CallReport::of(made, false)).collect(),
+            waiting: vec![waiting],
+            ..Self::empty(Some(id), ReportStatus::Parked)
+        }
+    }
+
+    /// The report of a run that is over.
+    pub(crate) fn of(
+        id: RunId,
+        run: &Run,
+        end: &End,
+        script: &Script<'_>,
+        limits: &LimitSettings,
+        usage: Usage,
+    ) -> Self {
+        let error = error_of(run, end, script, limits);
+        let status = if error.is_some() { ReportStatus::Failed } else { ReportStatus::Completed };
+        let mut report = Self::empty(Some(id), status);
+        report.error = error;
+        let mut texts = Vec::new();
+        for output in &run.output {
+            match output {
+                Output::Log { level, text } => report.logs.push(Log { level: level.clone(), text: text.clone() }),
+                Output::Text(text) => texts.push(text.as_str()),
+            }
+        }
+        report.text = texts.join("\n");
+        match end {
+            End::Returned(Some(json)) => match Json::new(json.clone()) {
+                Ok(json) => report.result = Some(json),
+                Err(_) => report
+                    .notes
+                    .push(Note::new("internal", "the result is not JSON and was left out; please report it")),
+            },
+            End::Returned(None) if report.text.is_empty() => {
+                report
+                    .notes
+                    .push(Note::new("nothing_returned", "the script returned nothing; `return` what is needed"));
+            }
+            End::Returned(None) | End::Threw(_) | End::Stalled | End::Stopped(..) => {}
+        }
+        report.calls = run.calls().iter().map(|made| CallReport::of(made, true)).collect();
+        report.notes.extend(notes_of(run));
+        report.usage = Usage {
+            calls: report.calls.len() as u64,
+            tool_bytes: run.tool_bytes,
+            result_bytes: (report.result.as_ref().map_or(0, |json| json.as_str().len()) + report.text.len()) as u64,
+            ..usage
+        };
+        report
+    }
+
+    fn empty(run_id: Option<RunId>, status: ReportStatus) -> Self {
+        Self {
+            run_id,
+            status,
+            result: None,
+            text: String::new(),
+            images: Vec::new(),
+            logs: Vec::new(),
+            notes: Vec::new(),
+            calls: Vec::new(),
+            usage: Usage::default(),
+            error: None,
+            waiting: Vec::new(),
+        }
+    }
+}
+
+impl ErrorReport {
+    fn new(kind: ErrorKind, message: impl Into<String>) -> Self {
+        Self {
+            kind,
+            message: message.into(),
+            line: None,
+            column: None,
+            frame: None,
+            stack: None,
+            tool: None,
+            call: None,
+            code: None,
+            setting: None,
+        }
+    }
+
+    /// Adds the place, from frames of the JavaScript that ran.
+    fn at(mut self, frames: &[Frame], script: &Script<'_>) -> Self {
+        let mut lines = Vec::new();
+        for frame in frames {
+            let Some(place) = script.map.original(frame) else { continue };
+            if self.line.is_none() {
+                self.line = Some(place.line);
+                self.column = Some(place.column);
+                self.frame = Some(source::code_frame(script.text, place));
+            }
+            lines.push(match &frame.function {
+                Some(name) => format!("at {name} ({}:{})", place.line, place.column),
+                None => format!("at {}:{}", place.line, place.column),
+            });
+        }
+        self.stack = (!lines.is_empty()).then(|| lines.join("\n"));
+        self
+    }
+
+    fn with_setting(mut self, setting: &str) -> Self {
+        self.setting = Some(setting.into());
+        self
+    }
+}
+
+impl CallReport {
+    fn of(made: &Made, over: bool) -> Self {
+        let (status, bytes) = match &made.progress {
+            Progress::Answered(answer) => {
+                let status = match (&answer.code, &made.plan) {
+                    (None, _) => CallStatus::Ok,
+                    (Some(_), Plan::Refuse(_)) => CallStatus::Refused,
+                    (Some(code), _) if code == "interrupted" => CallStatus::Interrupted,
+                    (Some(_), _) => CallStatus::Error,
+                };
+                (status, answer.bytes)
+            }
+            Progress::Out if over => (CallStatus::Unfinished, 0),
+            Progress::Out => (CallStatus::Waiting, 0),
+            Progress::Made | Progress::Cleared if over => (CallStatus::Refused, 0),
+            Progress::Made | Progress::Cleared => (CallStatus::Waiting, 0),
+        };
+        Self { call: made.call, tool: made.path.clone(), args: cut(&made.args), status, ms: made.took_ms, bytes }
+    }
+}
+
+/// Arguments for the ledger: whole, or a text that begins with them.
+fn cut(args: &Json) -> Json {
+    const MOST: usize = 1024;
+    let text = args.as_str();
+    if text.len() <= MOST {
+        return args.clone();
+    }
+    let shown = &text[..text.floor_char_boundary(MOST)];
+    Json::from_value(&format!("{shown}… (cut: {} bytes in all)", text.len()).into())
+}
+
+fn error_of(run: &Run, end: &End, script: &Script<'_>, limits: &LimitSettings) -> Option<ErrorReport> {
+    Some(match end {
+        End::Returned(_) => return None,
+        End::Threw(thrown) => threw(thrown).at(&thrown.frames, script),
+        End::Stalled => ErrorReport::new(
+            ErrorKind::Stalled,
+            "the script waits for something and no call, timer or question is pending",
+        ),
+        End::Stopped(stop, frames) => stopped(run, stop, limits).at(frames, script),
+    })
+}
+
+fn threw(thrown: &Thrown) -> ErrorReport {
+    let kind = match (&thrown.tool, thrown.overflow) {
+        (Some(_), _) => ErrorKind::Tool,
+        (None, true) => ErrorKind::StackOverflow,
+        (None, false) => ErrorKind::Script,
+    };
+    let message = match thrown.name.as_deref() {
+        None => format!("the script threw {}, which is no Error", thrown.message),
+        Some("Error" | "ToolError" | "") => thrown.message.clone(),
+        Some(name) => format!("{name}: {}", thrown.message),
+    };
+    let mut error = ErrorReport::new(kind, message);
+    if let Some(tool) = &thrown.tool {
+        error.tool = tool.tool.clone();
+        error.call = tool.call;
+        error.code = tool.code.clone();
+    }
+    error
+}
+
+fn stopped(run: &Run, stop: &Stop, limits: &LimitSettings) -> ErrorReport {
+    match stop {
+        Stop::Asked => {
+            let waits = run.calls().iter().find(|made| matches!(made.progress, Progress::Out));
+            let doing = waits
+                .map_or(String::from("computed"), |made| format!("waited for call {}, `{}`", made.call, made.path));
+            let told =
+                format!("the run was stopped after its {} ms (`timeout_ms`), while it {doing}", limits.timeout_ms);
+            ErrorReport::new(ErrorKind::Timeout, told).with_setting("timeout_ms")
+        }
+        Stop::Memory => {
+            let told = format!("the script used up its memory of {} MiB (`memory_mb`)", limits.memory_mb);
+            ErrorReport::new(ErrorKind::OutOfMemory, told).with_setting("memory_mb")
+        }
+        Stop::Stack => ErrorReport::new(ErrorKind::StackOverflow, "the script used up its stack"),
+        Stop::Limit { setting, .. } => {
+            let (setting, value) = limits.setting_of(setting);
+            ErrorReport::new(ErrorKind::Limit, format!("the run reached its limit `{setting}` of {value}"))
+                .with_setting(setting)
+        }
+        Stop::Fault(what) => {
+            ErrorReport::new(ErrorKind::Internal, format!("bug in the engine: {what}; please report it"))
+        }
+        other => ErrorReport::new(ErrorKind::Internal, format!("bug: the unknown stop {other:?}; please report it")),
+    }
+}
+
+fn notes_of(run: &Run) -> Vec<Note> {
+    let mut notes: Vec<Note> = run
+        .tool_notes
+        .iter()
+        .map(|(tool, message)| Note { tool: Some(tool.clone()), ..Note::new("tool", message.clone()) })
+        .collect();
+    let mut writers: Vec<&str> = Vec::new();
+    for made in run.calls() {
+        let left = matches!(made.progress, Progress::Out | Progress::Answered(_));
+        match &made.plan {
+            Plan::Send { effect, .. } if left && *effect != refrain_catalog::Effect::Read => writers.push(&made.path),
+            Plan::Send { .. } | Plan::Refuse(_) => {}
+        }
+        let message = match (&made.progress, made.is_safe()) {
+            (Progress::Out, true) => format!(
+                "call {} of `{}` was out when the script ended; it is safe, and was dropped",
+                made.call, made.path
+            ),
+            (Progress::Out, false) => format!(
+                "call {} of `{}` was out when the script ended, and its outcome is unknown",
+                made.call, made.path
+            ),
+            (Progress::Made | Progress::Cleared, _) => {
+                format!("call {} of `{}` was not sent: the script had ended", made.call, made.path)
+            }
+            (Progress::Answered(_), _) => continue,
+        };
+        notes.push(Note { tool: Some(made.path.clone()), ..Note::new("unfinished", message) });
+    }
+    writers.sort_unstable();
+    writers.dedup();
+    if !writers.is_empty() {
+        let names = writers.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        notes.push(Note::new("policy", format!("there are no policy rules, so writes were allowed: {names}")));
+    }
+    notes
+}

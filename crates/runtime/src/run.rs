@@ -1,0 +1,681 @@
+//! A run as a pure step: records, turns and results go in, the next thing to do comes out. No I/O, no clock.
+//!
+//! The loop in `drive` asks [`Run::next`] what to do, does it, and tells the run what came of it: [`Run::turned`] after the sandbox
+//! ran, [`Run::written`] after records became durable, [`Run::answered`] when a call came back. A resumed run is the same run,
+//! with a history to replay first.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use refrain_catalog::{CallError, Catalog, Effect, ErrorCode, Replay};
+use refrain_engine::{Delivery, Output, Status, Stop, Thrown, Turn};
+use refrain_journal::{Answered, Asked, AskedCall, Failure, Flush, Json, Outcome, Record, RunId, Seq};
+use serde_json::{Value, json};
+
+use crate::{canonical::canonical, config::Durability};
+
+/// What to do next.
+#[derive(Debug)]
+pub(crate) enum Step {
+    /// Give this to the sandbox and tell [`Run::turned`].
+    Feed(Delivery),
+    /// Make these durable as one commit, from this number on, and tell [`Run::written`].
+    Write { at: Seq, records: Vec<Record>, flush: Flush },
+    /// Send these calls; each tells [`Run::answered`] when it is back.
+    Send(Vec<Outgoing>),
+    /// Wait for a call that is out.
+    Wait,
+    /// The script is over. Wait for what is out and is not safe, for a bounded time, then tell [`Run::drained`].
+    Drain,
+    /// Nothing is left to do but to record the end.
+    End,
+    /// The script does not do what the journal says. Nothing may be sent or written.
+    Diverged(Divergence),
+}
+
+/// A call on its way to a source.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Outgoing {
+    pub(crate) call: u32,
+    pub(crate) source: String,
+    pub(crate) tool: String,
+    pub(crate) args: Value,
+    pub(crate) key: Option<String>,
+}
+
+/// What came back from a source.
+#[derive(Clone, Debug)]
+pub(crate) struct Reply {
+    pub(crate) outcome: Outcome,
+    pub(crate) took_ms: u64,
+    pub(crate) notes: Vec<String>,
+}
+
+/// Where a script and its journal part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Divergence {
+    pub(crate) call: u32,
+    pub(crate) expected: String,
+    pub(crate) actual: String,
+}
+
+/// How the script ended.
+#[derive(Clone, Debug)]
+pub(crate) enum End {
+    Returned(Option<String>),
+    Threw(Thrown),
+    Stalled,
+    Stopped(Stop, Vec<refrain_engine::Frame>),
+}
+
+/// A call that the script made.
+#[derive(Debug)]
+pub(crate) struct Made {
+    pub(crate) call: u32,
+    pub(crate) path: String,
+    pub(crate) args: Json,
+    pub(crate) plan: Plan,
+    pub(crate) progress: Progress,
+    pub(crate) took_ms: u64,
+    /// The turn in which it was made; the start is turn 0.
+    turn: u64,
+}
+
+/// What is to happen with a call.
+#[derive(Debug)]
+pub(crate) enum Plan {
+    Send {
+        outgoing: Outgoing,
+        effect: Effect,
+        replay: Replay,
+    },
+    /// It never leaves.
+    Refuse(CallError),
+}
+
+#[derive(Debug)]
+pub(crate) enum Progress {
+    /// Made by the script, and no more.
+    Made,
+    /// May leave, or is refused and being answered.
+    Cleared,
+    /// At the source.
+    Out,
+    /// Back.
+    Answered(Answer),
+}
+
+/// What came of a call, as far as the report tells.
+#[derive(Clone, Debug)]
+pub(crate) struct Answer {
+    pub(crate) bytes: u64,
+    /// `ToolError.code` of a failure.
+    pub(crate) code: Option<String>,
+}
+
+/// A run and everything that decides its next step.
+pub(crate) struct Run {
+    id: RunId,
+    catalog: Arc<Catalog>,
+    /// The catalog of this attempt, for what a tool's replay policy is now. None on the first attempt.
+    present: Option<Arc<Catalog>>,
+    durability: Durability,
+    history: VecDeque<Record>,
+    settled_history: bool,
+    next_seq: u64,
+    turn: u64,
+    calls: Vec<Made>,
+    /// How many of `calls` are in the journal.
+    asked: usize,
+    /// Results that are not in the journal yet.
+    arrived: VecDeque<(u32, Reply)>,
+    /// Results in the journal that the script has not seen.
+    due: VecDeque<Answered>,
+    to_send: Vec<u32>,
+    end: Option<End>,
+    drained: bool,
+    diverged: Option<Divergence>,
+    clock_ms: i64,
+    active_ms: u64,
+    pub(crate) output: Vec<Output>,
+    pub(crate) tool_notes: Vec<(String, String)>,
+    pub(crate) tool_bytes: u64,
+}
+
+impl Run {
+    /// A run with its start record written and `history` after it.
+    pub(crate) fn new(
+        id: RunId,
+        catalog: Arc<Catalog>,
+        present: Option<Arc<Catalog>>,
+        durability: Durability,
+        started_ms: i64,
+        history: Vec<Record>,
+    ) -> Self {
+        let next_seq = 1 + history.len() as u64;
+        let active_ms = history.iter().rev().find_map(|record| match record {
+            Record::Answered(answered) => Some(answered.active_ms),
+            Record::Started(_) | Record::Asked(_) | Record::Ended(_) => None,
+        });
+        Self {
+            id,
+            catalog,
+            present,
+            durability,
+            history: history.into(),
+            settled_history: false,
+            next_seq,
+            turn: 0,
+            calls: Vec::new(),
+            asked: 0,
+            arrived: VecDeque::new(),
+            due: VecDeque::new(),
+            to_send: Vec::new(),
+            end: None,
+            drained: false,
+            diverged: None,
+            clock_ms: started_ms,
+            active_ms: active_ms.unwrap_or(0),
+            output: Vec::new(),
+            tool_notes: Vec::new(),
+            tool_bytes: 0,
+        }
+    }
+
+    pub(crate) fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    pub(crate) fn calls(&self) -> &[Made] {
+        &self.calls
+    }
+
+    pub(crate) fn end(&self) -> Option<&End> {
+        self.end.as_ref()
+    }
+
+    pub(crate) fn next_seq(&self) -> Seq {
+        Seq(self.next_seq)
+    }
+
+    /// Active milliseconds of the attempts before this one, as far as the journal knows.
+    pub(crate) fn active_before_ms(&self) -> u64 {
+        self.active_ms
+    }
+
+    /// Whether what the script did so far was done before.
+    pub(crate) fn is_replaying(&self) -> bool {
+        !self.history.is_empty()
+    }
+
+    /// The flush that a commit of this kind needs.
+    pub(crate) fn flush(&self, decisive: bool) -> Flush {
+        match self.durability {
+            Durability::Power => Flush::Disk,
+            Durability::Process => Flush::Process,
+            Durability::Effects if decisive => Flush::Disk,
+            Durability::Effects => Flush::Process,
+        }
+    }
+
+    /// Takes in a turn of the sandbox. The first one is the start.
+    pub(crate) fn turned(&mut self, turn: Turn) {
+        for call in turn.calls {
+            let resolved = self.catalog.resolve(&call.source, &call.tool);
+            let path = match &resolved {
+                Ok(tool) => tool.path(),
+                Err(_) => format!("{}.{}", call.source, call.tool),
+            };
+            let plan = resolved.map_err(CallError::from).and_then(|tool| {
+                let args = serde_json::from_str::<Value>(&call.args).map_err(|error| {
+                    let told = format!("the arguments of `{path}` are not plain JSON: {error}");
+                    CallError::new(ErrorCode::InvalidArguments, told)
+                })?;
+                tool.check_args(&args)?;
+                let outgoing = Outgoing {
+                    call: call.call,
+                    source: tool.source.clone(),
+                    tool: tool.name.clone(),
+                    args,
+                    key: (tool.replay == Replay::Keyed).then(|| format!("{}/{}", self.id, call.call)),
+                };
+                Ok(Plan::Send { outgoing, effect: tool.effect, replay: tool.replay })
+            });
+            self.calls.push(Made {
+                call: call.call,
+                path,
+                args: Json::new(call.args).unwrap_or_else(|_| Json::from_value(&Value::Null)),
+                plan: plan.unwrap_or_else(Plan::Refuse),
+                progress: Progress::Made,
+                took_ms: 0,
+                turn: self.turn,
+            });
+        }
+        self.output.extend(turn.output);
+        self.turn += 1;
+        self.end = match turn.status {
+            Status::Waiting => None,
+            Status::Stalled => Some(End::Stalled),
+            Status::Returned(value) => Some(End::Returned(value)),
+            Status::Threw(thrown) => Some(End::Threw(thrown)),
+            Status::Stopped(stop, frames) => Some(End::Stopped(stop, frames)),
+        };
+    }
+
+    /// Ends the waiting script from outside.
+    pub(crate) fn stop(&mut self, stop: Stop) {
+        if self.end.is_none() {
+            self.end = Some(End::Stopped(stop, Vec::new()));
+        }
+    }
+
+    /// Takes in what came back from a call that was out.
+    pub(crate) fn answered(&mut self, call: u32, reply: Reply) {
+        if let Some(made) = self.made(call)
+            && matches!(made.progress, Progress::Out)
+        {
+            self.arrived.push_back((call, reply));
+        }
+    }
+
+    /// The records of the last [`Step::Write`] are durable.
+    pub(crate) fn written(&mut self, records: Vec<Record>) {
+        self.next_seq += records.len() as u64;
+        for record in records {
+            match record {
+                Record::Asked(asked) => self.asked += asked.calls.len(),
+                Record::Answered(answered) => self.due.push_back(answered),
+                Record::Started(_) | Record::Ended(_) => {}
+            }
+        }
+    }
+
+    /// What was out and not safe had its time.
+    pub(crate) fn drained(&mut self) {
+        self.drained = true;
+    }
+
+    /// Decides the next step. `now_ms` is the clock and `active_ms` the active time so far, for records written now.
+    pub(crate) fn next(&mut self, now_ms: i64, active_ms: u64) -> Step {
+        if let Some(divergence) = &self.diverged {
+            return Step::Diverged(divergence.clone());
+        }
+        if let Some(step) = self.replay() {
+            return step;
+        }
+        self.settle_history();
+        if self.end.is_some() {
+            return self.wind_up();
+        }
+        if let Some(answered) = self.due.pop_front() {
+            return Step::Feed(self.deliver(answered));
+        }
+        if let Some(step) = self.ask(false) {
+            return step;
+        }
+        if !self.to_send.is_empty() {
+            return Step::Send(self.take_outgoing());
+        }
+        if !self.arrived.is_empty() {
+            return self.write_arrived(now_ms, active_ms);
+        }
+        Step::Wait
+    }
+
+    /// Takes the next answer from the history, checking on the way that the script makes the calls that are recorded.
+    fn replay(&mut self) -> Option<Step> {
+        while let Some(record) = self.history.pop_front() {
+            let checked = match record {
+                Record::Asked(asked) => self.check_asked(&asked).map(|()| None),
+                Record::Answered(answered) => self.check_answered(&answered).map(|()| Some(answered)),
+                Record::Started(_) | Record::Ended(_) => Ok(None), // neither is part of a history
+            };
+            match checked {
+                Ok(None) => {}
+                Ok(Some(answered)) => return Some(Step::Feed(self.deliver(answered))),
+                Err(divergence) => {
+                    self.diverged = Some(divergence.clone());
+                    return Some(Step::Diverged(divergence));
+                }
+            }
+        }
+        None
+    }
+
+    fn check_asked(&mut self, asked: &Asked) -> Result<(), Divergence> {
+        for expected in &asked.calls {
+            let actual = self.calls.get(self.asked);
+            let same = actual.is_some_and(|made| {
+                u64::from(made.call) == expected.call
+                    && made.turn == asked.turn
+                    && made.path == expected.tool
+                    && canonical(made.args.as_str()) == canonical(expected.args.as_str())
+            });
+            if !same {
+                return Err(Divergence {
+                    call: u32::try_from(expected.call).unwrap_or(u32::MAX),
+                    expected: described(&expected.tool, &expected.args),
+                    actual: actual.map_or_else(|| self.standing(), |made| described(&made.path, &made.args)),
+                });
+            }
+            self.calls[self.asked].progress = Progress::Cleared;
+            // The policy that was stored when the call was asked for decides, unless today's is stricter.
+            if let Plan::Send { replay, .. } = &mut self.calls[self.asked].plan
+                && expected.replay != replay.as_str()
+            {
+                *replay = Replay::Unsafe;
+            }
+            self.asked += 1;
+        }
+        self.no_more_than(asked.turn, asked.calls_made)
+    }
+
+    fn check_answered(&mut self, answered: &Answered) -> Result<(), Divergence> {
+        self.no_more_than(answered.turn, answered.calls_made)?;
+        let known = u32::try_from(answered.call).ok().and_then(|call| self.made(call));
+        let waiting = known.is_some_and(|made| matches!(made.progress, Progress::Cleared));
+        if !waiting || self.end.is_some() {
+            return Err(Divergence {
+                call: u32::try_from(answered.call).unwrap_or(u32::MAX),
+                expected: format!("to wait for call {}", answered.call),
+                actual: self.standing(),
+            });
+        }
+        Ok(())
+    }
+
+    /// Fails when a turn up to `turn` made a call that was not recorded, or fewer calls are known than `calls_made`.
+    fn no_more_than(&self, turn: u64, calls_made: u64) -> Result<(), Divergence> {
+        let extra = self.calls.get(self.asked).filter(|made| made.turn <= turn);
+        if extra.is_none() && self.asked as u64 == calls_made {
+            return Ok(());
+        }
+        Err(Divergence {
+            call: u32::try_from(self.asked + 1).unwrap_or(u32::MAX),
+            expected: format!("{calls_made} calls by turn {turn}"),
+            actual: extra.map_or_else(|| self.standing(), |made| described(&made.path, &made.args)),
+        })
+    }
+
+    fn standing(&self) -> String {
+        match &self.end {
+            None => "no such call".into(),
+            Some(End::Returned(_)) => "the script returned".into(),
+            Some(End::Threw(thrown)) => format!("the script threw: {}", thrown.message),
+            Some(End::Stalled) => "the script waits for nothing".into(),
+            Some(End::Stopped(..)) => "the script was stopped".into(),
+        }
+    }
+
+    /// Decides, once, what becomes of the calls that were out when the attempt before this one ended.
+    fn settle_history(&mut self) {
+        if std::mem::replace(&mut self.settled_history, true) {
+            return;
+        }
+        for made in &mut self.calls[..self.asked] {
+            if !matches!(made.progress, Progress::Cleared) {
+                continue;
+            }
+            let Plan::Send { outgoing, replay, .. } = &made.plan else {
+                continue; // refused again below, for the same reason as before
+            };
+            let now = self.present.as_ref().and_then(|present| present.resolve(&outgoing.source, &outgoing.tool).ok());
+            let may_repeat = match (replay, now.map(|tool| tool.replay)) {
+                (Replay::Safe, Some(Replay::Safe)) | (Replay::Keyed, Some(Replay::Keyed)) => true,
+                (Replay::Safe | Replay::Keyed | Replay::Unsafe, _) => false,
+            };
+            if may_repeat {
+                self.to_send.push(made.call);
+            } else {
+                let told = format!(
+                    "the process ended while `{}` was out: it may or may not have happened, and it is not declared safe to repeat",
+                    made.path
+                );
+                made.progress = Progress::Out;
+                self.arrived.push_back((made.call, Reply::failure(&CallError::new(ErrorCode::Interrupted, told))));
+            }
+        }
+        // Refused calls were asked for and never left; their answer is the same again.
+        for index in 0..self.asked {
+            if matches!(self.calls[index].progress, Progress::Cleared)
+                && let Plan::Refuse(error) = &self.calls[index].plan
+            {
+                let reply = Reply::failure(error);
+                let call = self.calls[index].call;
+                self.calls[index].progress = Progress::Out;
+                self.arrived.push_back((call, reply));
+            }
+        }
+    }
+
+    /// Clears the calls that were made since: safe ones at once, others after the record that asks for them.
+    fn ask(&mut self, over: bool) -> Option<Step> {
+        let fresh =
+            self.calls.iter().skip(self.asked).any(|made| matches!(made.progress, Progress::Made) && !made.is_safe());
+        if fresh {
+            let records = self.take_asked();
+            // `written` counts them as asked; from there on they are cleared.
+            for made in &mut self.calls[self.asked..] {
+                if matches!(made.progress, Progress::Made) {
+                    made.progress = Progress::Cleared;
+                    match &made.plan {
+                        Plan::Send { .. } if over && made.is_safe() => {}
+                        Plan::Send { .. } => self.to_send.push(made.call),
+                        Plan::Refuse(error) => {
+                            made.progress = Progress::Out;
+                            self.arrived.push_back((made.call, Reply::failure(error)));
+                        }
+                    }
+                }
+            }
+            return Some(Step::Write { at: self.next_seq(), records, flush: self.flush(true) });
+        }
+        for made in self.calls.iter_mut().skip(self.asked) {
+            if matches!(made.progress, Progress::Made) && !over {
+                match &made.plan {
+                    Plan::Send { .. } => {
+                        made.progress = Progress::Cleared;
+                        self.to_send.push(made.call);
+                    }
+                    Plan::Refuse(error) => {
+                        made.progress = Progress::Out;
+                        self.arrived.push_back((made.call, Reply::failure(error)));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// The records that ask for every call that is not in the journal, one for each turn that made some.
+    fn take_asked(&self) -> Vec<Record> {
+        let mut records: Vec<Record> = Vec::new();
+        for (index, made) in self.calls.iter().enumerate().skip(self.asked) {
+            let (effect, replay, key) = match &made.plan {
+                Plan::Send { outgoing, effect, replay } => (*effect, *replay, outgoing.key.clone()),
+                // It never leaves, so nothing is lost by deciding it anew.
+                Plan::Refuse(_) => (Effect::Read, Replay::Safe, None),
+            };
+            let call = AskedCall {
+                call: made.call.into(),
+                tool: made.path.clone(),
+                args: made.args.clone(),
+                effect: effect.as_str().into(),
+                replay: replay.as_str().into(),
+                key,
+            };
+            let calls_made = index as u64 + 1;
+            match records.last_mut() {
+                Some(Record::Asked(asked)) if asked.turn == made.turn => {
+                    asked.calls.push(call);
+                    asked.calls_made = calls_made;
+                }
+                _ => records.push(Record::Asked(Asked { turn: made.turn, calls: vec![call], calls_made })),
+            }
+        }
+        records
+    }
+
+    fn take_outgoing(&mut self) -> Vec<Outgoing> {
+        let mut all = Vec::new();
+        for call in std::mem::take(&mut self.to_send) {
+            let Some(made) = self.made_mut(call) else { continue };
+            if let Plan::Send { outgoing, .. } = &made.plan {
+                let outgoing = outgoing.clone();
+                made.progress = Progress::Out;
+                all.push(outgoing);
+            }
+        }
+        all
+    }
+
+    fn write_arrived(&mut self, now_ms: i64, active_ms: u64) -> Step {
+        let mut records = self.take_asked();
+        let calls_made = self.calls.len() as u64;
+        let turn = self.turn.saturating_sub(1);
+        self.clock_ms = self.clock_ms.max(now_ms);
+        self.active_ms = self.active_ms.max(active_ms);
+        let mut decisive = false;
+        for (call, reply) in std::mem::take(&mut self.arrived) {
+            decisive |= self.made(call).is_some_and(|made| !made.is_safe());
+            records.push(Record::Answered(Answered {
+                call: call.into(),
+                turn,
+                calls_made,
+                clock_ms: self.clock_ms,
+                active_ms: self.active_ms,
+                took_ms: reply.took_ms,
+                outcome: reply.outcome,
+                notes: reply.notes,
+            }));
+        }
+        Step::Write { at: self.next_seq(), records, flush: self.flush(decisive) }
+    }
+
+    /// Turns a durable answer into what the sandbox is fed.
+    fn deliver(&mut self, answered: Answered) -> Delivery {
+        let call = u32::try_from(answered.call).unwrap_or(u32::MAX);
+        self.clock_ms = self.clock_ms.max(answered.clock_ms);
+        let (answer, outcome) = told(call, self.made(call).map_or("", |made| &made.path), &answered.outcome);
+        self.tool_bytes += answer.bytes;
+        let took_ms = answered.took_ms;
+        let path = self.made_mut(call).map(|made| {
+            made.progress = Progress::Answered(answer);
+            made.took_ms = took_ms;
+            made.path.clone()
+        });
+        if let Some(path) = path {
+            self.tool_notes.extend(answered.notes.into_iter().map(|note| (path.clone(), note)));
+        }
+        Delivery { call, clock_ms: self.clock_ms, outcome }
+    }
+
+    /// The script is over: what may still leave, leaves; what is out and not safe is waited for.
+    fn wind_up(&mut self) -> Step {
+        // What a script made in the turn in which it was stopped has not left and never will. After a regular end it was
+        // meant, so calls that are not safe are still sent; safe ones would only be thrown away.
+        let regular = matches!(self.end, Some(End::Returned(_) | End::Threw(_) | End::Stalled));
+        if regular && !self.drained {
+            if let Some(step) = self.ask(true) {
+                return step;
+            }
+            let safe: Vec<u32> =
+                self.to_send.iter().copied().filter(|call| self.made(*call).is_some_and(Made::is_safe)).collect();
+            self.to_send.retain(|call| !safe.contains(call));
+            if !self.to_send.is_empty() {
+                return Step::Send(self.take_outgoing());
+            }
+        }
+        // Results that the script did not live to see still count in the report.
+        let unseen = std::mem::take(&mut self.due).into_iter().map(|answered| {
+            let call = u32::try_from(answered.call).unwrap_or(u32::MAX);
+            (call, Reply { outcome: answered.outcome, took_ms: answered.took_ms, notes: answered.notes })
+        });
+        for (call, reply) in unseen.chain(std::mem::take(&mut self.arrived)).collect::<Vec<_>>() {
+            let (answer, _) = told(call, "", &reply.outcome);
+            self.tool_bytes += answer.bytes;
+            if let Some(made) = self.made_mut(call) {
+                made.progress = Progress::Answered(answer);
+                made.took_ms = reply.took_ms;
+            }
+        }
+        let out = self.calls.iter().any(|made| matches!(made.progress, Progress::Out) && !made.is_safe());
+        if out && !self.drained { Step::Drain } else { Step::End }
+    }
+
+    /// The records that go before the end record, so that the journal names every call that may have left.
+    pub(crate) fn asked_at_end(&self) -> Vec<Record> {
+        self.take_asked()
+    }
+
+    fn made(&self, call: u32) -> Option<&Made> {
+        self.calls.get((call as usize).checked_sub(1)?)
+    }
+
+    fn made_mut(&mut self, call: u32) -> Option<&mut Made> {
+        self.calls.get_mut((call as usize).checked_sub(1)?)
+    }
+}
+
+impl Made {
+    /// Whether making it again does no harm. A refused call never leaves.
+    pub(crate) fn is_safe(&self) -> bool {
+        match &self.plan {
+            Plan::Send { replay, .. } => *replay == Replay::Safe,
+            Plan::Refuse(_) => true,
+        }
+    }
+}
+
+impl Reply {
+    pub(crate) fn failure(error: &CallError) -> Self {
+        let failure = Failure {
+            code: error.code.as_str().into(),
+            message: error.message.clone(),
+            retryable: error.retryable,
+            retry_after_ms: error.retry_after_ms,
+            data: error.data.as_ref().map(Json::from_value),
+        };
+        Self { outcome: Outcome::Failure(failure), took_ms: 0, notes: Vec::new() }
+    }
+}
+
+/// What the report and the sandbox are told of an outcome.
+fn told(call: u32, path: &str, outcome: &Outcome) -> (Answer, refrain_engine::Outcome) {
+    match outcome {
+        Outcome::Value(json) => (
+            Answer { bytes: json.as_str().len() as u64, code: None },
+            refrain_engine::Outcome::Value(json.as_str().to_owned()),
+        ),
+        Outcome::Failure(failure) => {
+            let mut fields = json!({
+                "message": failure.message,
+                "code": failure.code,
+                "tool": path,
+                "call": call,
+                "retryable": failure.retryable,
+            });
+            if let Some(after) = failure.retry_after_ms {
+                fields["retryAfterMs"] = after.into();
+            }
+            let mut text = fields.to_string();
+            if let Some(data) = &failure.data {
+                // Spliced in as text: the data is kept byte for byte.
+                text.pop();
+                text.push_str(&format!(",\"data\":{data}}}"));
+            }
+            (
+                Answer { bytes: failure.message.len() as u64, code: Some(failure.code.clone()) },
+                refrain_engine::Outcome::Failure(text),
+            )
+        }
+    }
+}
+
+fn described(tool: &str, args: &Json) -> String {
+    let mut text = format!("{tool}({args})");
+    if text.len() > 300 {
+        text.truncate(text.floor_char_boundary(300));
+        text.push('…');
+    }
+    text
+}

@@ -1,0 +1,402 @@
+//! The façade: start a run, take one up again, look at runs and tools.
+
+use std::{
+    sync::{Arc, Mutex, PoisonError},
+    time::Duration,
+};
+
+use refrain_catalog::{Catalog, SourceStatus, Sources};
+use refrain_engine::{Engine, Language, Prepared, SourceMap, Start, source};
+use refrain_journal::{BlobHash, EndState, Ended, Flush, Journal, Json, Lease, Page, Record, RunId, Started, Take};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
+use tokio::sync::OnceCell;
+
+use crate::{
+    clock::{Clock, SystemClock},
+    config::{LimitSettings, Settings},
+    drive::{Drive, Driven, Tools},
+    error::RuntimeError,
+    report::{Report, ReportStatus, Script, Usage},
+    run::Run,
+    ticker::Ticker,
+    view::{RunDetail, RunListing},
+};
+
+/// How long a run waits for sources that were never connected. Those that are late are listed as connecting.
+const SOURCES_WAIT: Duration = Duration::from_secs(10);
+
+/// Runs scripts against the tools of its sources, and remembers them in its journal.
+pub struct Runtime {
+    settings: Settings,
+    clock: Arc<dyn Clock>,
+    sources: Arc<Sources>,
+    journal: OnceCell<Arc<dyn Journal>>,
+    engine: OnceCell<(Engine, Ticker)>,
+    /// The catalog last written to a journal, with the bytes that were.
+    stored: Mutex<Option<(Arc<Catalog>, Arc<Vec<u8>>)>>,
+}
+
+/// A script to run.
+#[derive(Clone, Debug)]
+pub struct RunRequest {
+    /// The text, as it was sent.
+    pub script: String,
+    /// Its language.
+    pub language: Language,
+    /// What the script sees as `args`.
+    pub args: Map<String, Value>,
+    /// The session that it belongs to.
+    pub session: Option<String>,
+    /// Lowers `timeout_ms`; never raises it.
+    pub timeout_ms: Option<u64>,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+impl RunRequest {
+    /// A request with nothing but a script.
+    #[must_use]
+    pub fn new(script: impl Into<String>, origin: Origin) -> Self {
+        Self {
+            script: script.into(),
+            language: Language::default(),
+            args: Map::new(),
+            session: None,
+            timeout_ms: None,
+            origin,
+        }
+    }
+}
+
+/// Where a run came from. Kept in its start record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Origin {
+    /// The way in: `cli` or `mcp`.
+    pub way: String,
+    /// The client's name and version, as it gives them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub client: Option<String>,
+}
+
+/// What tells the caller a run's id before the script starts.
+type OnStart<'a> = &'a (dyn Fn(RunId) + Send + Sync);
+
+impl Runtime {
+    /// Takes the settings. Journal, engine and sources are opened when they are first needed.
+    #[must_use]
+    pub fn new(settings: Settings) -> Self {
+        Self::with_clock(settings, Arc::new(SystemClock))
+    }
+
+    /// As [`new`](Self::new), with another clock.
+    #[must_use]
+    pub fn with_clock(settings: Settings, clock: Arc<dyn Clock>) -> Self {
+        let sources = Arc::new(Sources::open(settings.sources.clone(), settings.environment.clone()));
+        Self { settings, clock, sources, journal: OnceCell::new(), engine: OnceCell::new(), stored: Mutex::new(None) }
+    }
+
+    /// The settings it was made with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Runs a script to its end. `on_start` hears the run's id once the run is in the journal and before the script starts.
+    ///
+    /// A script that fails is a report. Dropped half way, the run stays in the journal and can be resumed.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Journal`] and [`RuntimeError::Engine`]. When `on_start` was called, the run can be resumed.
+    pub async fn run(&self, request: RunRequest, on_start: OnStart<'_>) -> Result<Report, RuntimeError> {
+        let prepared = match source::prepare(&request.script) {
+            Ok(prepared) => prepared,
+            Err(error) => return Ok(Report::syntax(&request.script, &error)),
+        };
+        let (journal, engine, catalog) = tokio::join!(self.journal(), self.engine(), self.catalog());
+        let (journal, (engine, _)) = (journal?, engine?);
+        let mut limits = self.settings.limits;
+        limits.timeout_ms = request.timeout_ms.map_or(limits.timeout_ms, |own| own.min(limits.timeout_ms));
+        let id = RunId::from_parts(self.clock.now_ms(), random()?);
+        let kept = self.kept(&catalog)?;
+        let started = Started {
+            script: request.script,
+            language: request.language.name().into(),
+            javascript: prepared.javascript,
+            source_map: Some(prepared.map.to_json().to_owned()),
+            seed: u64::from_le_bytes(random()?),
+            started_ms: self.clock.now_ms(),
+            args: Json::from_value(&Value::Object(request.args)),
+            limits: stored(&limits)?,
+            fingerprint: engine.fingerprint(),
+            catalog: BlobHash::of(&kept),
+            session: request.session,
+            store: Json::from_value(&json!({})),
+            origin: stored(&request.origin)?,
+        };
+        let flush = match self.settings.durability {
+            crate::Durability::Power => Flush::Disk,
+            crate::Durability::Effects | crate::Durability::Process => Flush::Process,
+        };
+        let lease = journal.create(id, &started, &[kept.to_vec()], flush).await?;
+        on_start(id);
+        let run = Run::new(id, catalog, None, self.settings.durability, started.started_ms, Vec::new());
+        let prepared = Prepared { javascript: started.javascript.clone(), map: prepared.map };
+        self.drive(&lease, run, &started, &prepared, limits).await
+    }
+
+    /// Takes a run up where its journal ends. A run that is over answers with its report, and nothing runs.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Journal`] with `Held` while another process that is alive drives it.
+    pub async fn resume(&self, id: RunId, take: Take) -> Result<Report, RuntimeError> {
+        let journal = self.journal().await?;
+        if let Some(report) = finished(id, &journal.read(id).await?)? {
+            return Ok(report);
+        }
+        let lease = match journal.acquire(id, take, self.clock.now_ms()).await {
+            Ok(lease) => lease,
+            // It ended between the look and the try.
+            Err(refrain_journal::JournalError::Over { .. }) => {
+                return finished(id, &journal.read(id).await?)?
+                    .ok_or_else(|| unusable(id, "it is over and has no end record"));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let mut records = journal.read(id).await?.into_iter();
+        let Some(Record::Started(started)) = records.next() else {
+            return Err(unusable(id, "its first record is no start record"));
+        };
+        let limits: LimitSettings =
+            started.limits.parse().map_err(|error| unusable(id, &format!("its limits: {error}")))?;
+        let kept = journal.blob(started.catalog).await?;
+        let catalog: Catalog =
+            serde_json::from_slice(&kept).map_err(|error| unusable(id, &format!("its catalog: {error}")))?;
+        let present = self.catalog().await;
+        let durability = self.settings.durability;
+        let run = Run::new(id, Arc::new(catalog), Some(present), durability, started.started_ms, records.collect());
+        let prepared = Prepared {
+            javascript: started.javascript.clone(),
+            map: started.source_map.as_deref().map(SourceMap::from_json).unwrap_or_default(),
+        };
+        self.drive(&lease, run, &started, &prepared, limits).await
+    }
+
+    async fn drive(
+        &self,
+        lease: &Lease,
+        mut run: Run,
+        started: &Started,
+        prepared: &Prepared,
+        limits: LimitSettings,
+    ) -> Result<Report, RuntimeError> {
+        let journal = self.journal().await?;
+        let (engine, ticker) = self.engine().await?;
+        let id = lease.run();
+        let mut sandbox = engine.sandbox(limits.engine())?;
+        let before = run.active_before_ms();
+        let began = self.clock.instant();
+        let drive = Drive {
+            journal: &**journal,
+            tools: Arc::clone(&self.sources) as Arc<dyn Tools>,
+            ticker,
+            clock: &self.clock,
+            lease,
+            time_left: Duration::from_millis(limits.timeout_ms.saturating_sub(before)),
+            drain: self.settings.drain,
+            result_bytes: usize::try_from(limits.result_kb.saturating_mul(1024)).unwrap_or(usize::MAX),
+        };
+        let start = Start { clock_ms: started.started_ms, seed: started.seed, facts: facts(started, run.catalog()) };
+        if let Driven::Diverged(divergence) = drive.run(&mut run, &mut sandbox, &prepared.javascript, &start).await? {
+            return Ok(Report::diverged(id, &run, &divergence));
+        }
+        let took = self.clock.instant().saturating_duration_since(began);
+        let usage = Usage {
+            active_ms: before.saturating_add(u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
+            cpu_fuel: sandbox.fuel_used(),
+            ..Usage::default()
+        };
+        let end = run.end().ok_or_else(|| RuntimeError::Bug { what: "a run is over and has no end".into() })?;
+        let script = Script { text: &started.script, map: &prepared.map };
+        let report = Report::of(id, &run, end, &script, &limits, usage);
+        let mut records = run.asked_at_end();
+        records.push(Record::Ended(Ended {
+            state: match report.status {
+                ReportStatus::Completed => EndState::Completed,
+                ReportStatus::Failed | ReportStatus::Parked => EndState::Failed,
+                ReportStatus::Cancelled => EndState::Cancelled,
+            },
+            ended_ms: self.clock.now_ms(),
+            report: stored(&report)?,
+        }));
+        journal.append(lease, run.next_seq(), &records, run.flush(true)).await?;
+        Ok(report)
+    }
+
+    /// One page of runs, the newest first.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Journal`], also for a cursor that no listing gave.
+    pub async fn runs(&self, limit: usize, cursor: Option<String>) -> Result<RunListing, RuntimeError> {
+        let listing = self.journal().await?.list(&Page { limit, cursor }).await?;
+        Ok(RunListing::of(listing))
+    }
+
+    /// Everything the journal has of one run.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Journal`].
+    pub async fn show(&self, id: RunId) -> Result<RunDetail, RuntimeError> {
+        let journal = self.journal().await?;
+        let summary = journal.summary(id).await?;
+        let records = journal.read(id).await?;
+        let report = finished(id, &records)?;
+        Ok(RunDetail::of(summary, records, report))
+    }
+
+    /// The one run whose id starts with `prefix`.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::NoSuchRun`] and [`RuntimeError::AmbiguousRun`].
+    pub async fn find_run(&self, prefix: &str) -> Result<RunId, RuntimeError> {
+        let found = self.journal().await?.find(prefix, 2).await?;
+        match found[..] {
+            [] => Err(RuntimeError::NoSuchRun { prefix: prefix.into() }),
+            [id] => Ok(id),
+            [first, second, ..] => Err(RuntimeError::AmbiguousRun { prefix: prefix.into(), first, second }),
+        }
+    }
+
+    /// All tools as they are now. Sources that were never connected are connected and waited for.
+    pub async fn catalog(&self) -> Arc<Catalog> {
+        self.sources.catalog(SOURCES_WAIT).await
+    }
+
+    /// Opens the journal, or says why it cannot be opened.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Journal`].
+    pub async fn check_journal(&self) -> Result<(), RuntimeError> {
+        self.journal().await.map(drop)
+    }
+
+    /// Makes the engine, or says why it cannot be made. Returns its fingerprint.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Engine`].
+    pub async fn check_engine(&self) -> Result<String, RuntimeError> {
+        Ok(self.engine().await?.0.fingerprint())
+    }
+
+    /// Ends the sources' processes. Runs that are under way elsewhere in this process lose their tools.
+    pub async fn close(self) {
+        if let Ok(sources) = Arc::try_unwrap(self.sources) {
+            sources.close().await;
+        }
+    }
+
+    async fn journal(&self) -> Result<&Arc<dyn Journal>, RuntimeError> {
+        self.journal.get_or_try_init(|| async { Ok(refrain_journal::open(&self.settings.journal_url).await?) }).await
+    }
+
+    async fn engine(&self) -> Result<&(Engine, Ticker), RuntimeError> {
+        self.engine
+            .get_or_try_init(|| async {
+                let cache = self.settings.cache.clone();
+                // Compiling takes a second; journal and sources are opened meanwhile.
+                let made = tokio::task::spawn_blocking(move || Engine::new(cache)).await;
+                let engine =
+                    made.map_err(|error| RuntimeError::Bug { what: format!("making the engine broke: {error}") })??;
+                let ticker = Ticker::start(engine.clone(), self.settings.slice, Arc::clone(&self.clock));
+                Ok((engine, ticker))
+            })
+            .await
+    }
+
+    /// The stored form of a catalog: what a script may see, without how its sources fared, so that equal catalogs of
+    /// different days are one blob.
+    fn kept(&self, catalog: &Arc<Catalog>) -> Result<Arc<Vec<u8>>, RuntimeError> {
+        let mut stored = self.stored.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((known, bytes)) = &*stored
+            && Arc::ptr_eq(known, catalog)
+        {
+            return Ok(Arc::clone(bytes));
+        }
+        let timeless = catalog.sources().iter().map(|status| SourceStatus { since_ms: 0, ..status.clone() }).collect();
+        let bytes = serde_json::to_vec(&Catalog::new(catalog.tools().to_vec(), timeless))
+            .map_err(|error| RuntimeError::Bug { what: format!("a catalog has no JSON: {error}") })?;
+        let bytes = Arc::new(bytes);
+        *stored = Some((Arc::clone(catalog), Arc::clone(&bytes)));
+        Ok(bytes)
+    }
+}
+
+impl std::fmt::Debug for Runtime {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Runtime").field("journal", &self.settings.journal_url).finish_non_exhaustive()
+    }
+}
+
+/// What the sandbox is told of its run: every name under which a tool can be reached.
+fn facts(started: &Started, catalog: &Catalog) -> String {
+    let mut tools: Map<String, Value> = Map::new();
+    for status in catalog.sources() {
+        tools.entry(status.name.clone()).or_insert_with(|| json!([]));
+    }
+    for tool in catalog.tools() {
+        let names = tools.entry(tool.source.clone()).or_insert_with(|| json!([]));
+        if let Value::Array(names) = names {
+            // A namespace must not look like a promise.
+            if tool.name != "then" {
+                names.push(tool.name.as_str().into());
+            }
+            if tool.ident != tool.name {
+                names.push(tool.ident.as_str().into());
+            }
+        }
+    }
+    let idents: Vec<(String, Value)> = tools
+        .iter()
+        .filter_map(|(source, names)| {
+            let ident = catalog.source_ident(source);
+            (ident != source).then(|| (ident.to_owned(), names.clone()))
+        })
+        .collect();
+    tools.extend(idents);
+    format!("{{\"args\":{},\"tools\":{}}}", started.args, Value::Object(tools))
+}
+
+/// The report of a run that is over.
+fn finished(id: RunId, records: &[Record]) -> Result<Option<Report>, RuntimeError> {
+    match records.last() {
+        Some(Record::Ended(ended)) => {
+            let report = ended.report.parse().map_err(|error| unusable(id, &format!("its report: {error}")))?;
+            Ok(Some(report))
+        }
+        _ => Ok(None),
+    }
+}
+
+fn stored<T: Serialize>(value: &T) -> Result<Json, RuntimeError> {
+    let text = serde_json::to_string(value)
+        .map_err(|error| RuntimeError::Bug { what: format!("a record has no JSON: {error}") })?;
+    Ok(Json::new(text)?)
+}
+
+fn unusable(run: RunId, what: &str) -> RuntimeError {
+    RuntimeError::Unusable { run, what: what.to_owned() }
+}
+
+fn random<const N: usize>() -> Result<[u8; N], RuntimeError> {
+    let mut bytes = [0; N];
+    match getrandom::fill(&mut bytes) {
+        Ok(()) => Ok(bytes),
+        Err(error) => Err(RuntimeError::Bug { what: format!("the system gives no random bytes: {error}") }),
+    }
+}
