@@ -16,6 +16,7 @@ use oxc::{
     transformer::{TransformOptions, Transformer},
 };
 
+mod depth;
 mod frame;
 mod position;
 
@@ -64,15 +65,26 @@ const AFTER: &str = "\n})";
 /// How many lines `BEFORE` takes.
 pub(crate) const LINES_BEFORE: u32 = 1;
 
+/// The longest script, in bytes. Nobody writes one by hand or by model; what is longer is data, which belongs into `args`.
+pub const MAX_SCRIPT_BYTES: usize = 256 << 10;
+
 /// Makes the body of an async function (top-level `await` and `return`, types allowed) ready to run.
 ///
 /// # Errors
 ///
 /// [`SyntaxError`] with the first fault found.
 pub fn prepare(text: &str) -> Result<Prepared, SyntaxError> {
-    if text.len() > u32::MAX as usize / 2 {
-        return Err(SyntaxError { message: "the script is too long".into(), position: Position::START });
+    if text.len() > MAX_SCRIPT_BYTES {
+        let message = format!(
+            "the script has {} bytes and may have {MAX_SCRIPT_BYTES}; give large data as `args`, or let a tool return it",
+            text.len()
+        );
+        return Err(SyntaxError { message, position: Position::START });
     }
+    depth::on_a_stack_for(text, || prepare_here(text))
+}
+
+fn prepare_here(text: &str) -> Result<Prepared, SyntaxError> {
     let allocator = Allocator::default();
     let parsed = Parser::new(&allocator, text, SourceType::ts().with_module(true))
         .with_options(ParseOptions {
@@ -88,6 +100,9 @@ pub fn prepare(text: &str) -> Result<Prepared, SyntaxError> {
             return Err(SyntaxError { message: message.into(), position: Position::of(text, statement.span().start) });
         }
     }
+    if let Some(message) = depth::too_many_scopes(&program) {
+        return Err(SyntaxError { message, position: Position::START });
+    }
     let checked = SemanticBuilder::new_compiler().with_check_syntax_error(true).with_enum_eval(true).build(&program);
     refuse(text, checked.diagnostics.into_iter())?;
     let scoping = checked.semantic.into_scoping();
@@ -96,7 +111,12 @@ pub fn prepare(text: &str) -> Result<Prepared, SyntaxError> {
         Transformer::new(&allocator, Path::new("script.ts"), &options).build_with_scoping(scoping, &mut program);
     refuse(text, stripped.diagnostics.into_iter())?;
     let printed = Codegen::new()
-        .with_options(CodegenOptions { source_map_path: Some(PathBuf::from("script.ts")), ..CodegenOptions::default() })
+        .with_options(CodegenOptions {
+            source_map_path: Some(PathBuf::from("script.ts")),
+            // Indented, blocks nested a thousand deep would take a megabyte of spaces.
+            indent_width: 0,
+            ..CodegenOptions::default()
+        })
         .build(&program);
     let map = printed.map.map(|map| SourceMap::new(&map)).unwrap_or_default();
     Ok(Prepared { javascript: format!("{BEFORE}{}{AFTER}", printed.code), map })
@@ -114,7 +134,7 @@ fn refuse(text: &str, found: impl Iterator<Item = OxcDiagnostic>) -> Result<(), 
             message.push_str("; ");
             message.push_str(help);
         }
-        return Err(SyntaxError { message, position: Position::of(text, u32::try_from(offset).unwrap_or(0)) });
+        return Err(SyntaxError { message, position: Position::of(text, offset) });
     }
     Ok(())
 }

@@ -35,3 +35,29 @@ fn text_that_is_no_program_is_refused_without_harm() {
     }
     assert!(prepare("").is_ok());
 }
+
+#[test]
+fn nesting_of_any_depth_is_an_error_or_a_program_and_never_a_dead_host() {
+    for (open, middle, close) in [
+        ("(", "1", ")"),
+        ("[", "", "]"),
+        ("{", "", "}"),
+        ("!", "1", ""),
+        ("1+", "1", ""),
+        ("a=>", "1", ""),
+        ("`${", "1", "}`"),
+        ("f(", "", ")"),
+        ("({a:", "1", "})"),
+        ("(function(){", "", "})"),
+        ("if(1)", ";", ""),
+        ("var a;{", "", "}"),
+    ] {
+        let levels = (refrain_engine::source::MAX_SCRIPT_BYTES - 10) / (open.len() + close.len());
+        let script = format!("{}{middle}{}", open.repeat(levels), close.repeat(levels));
+        if let Ok(prepared) = prepare(&script) {
+            assert!(prepared.javascript.len() < 4 * script.len(), "{open}: {} bytes", prepared.javascript.len());
+            crate::begin(&script, refrain_engine::Limits::default());
+        }
+    }
+    assert!(prepare(&"1+".repeat(200_000)).unwrap_err().message.contains("may have 262144"));
+}
