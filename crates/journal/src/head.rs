@@ -1,0 +1,164 @@
+//! What a store keeps of a run beside its records, and the rules that every write is held against.
+//!
+//! The rules are here once, without I/O, so that no store has its own. A write is judged before anything of it is
+//! written: a refused one has left nothing to undo.
+
+use crate::chain::{Link, Sealed};
+use crate::list::{RunState, title};
+use crate::{BlobHash, EndState, JournalError, Lease, OwnerId, Record, RunId, Seq, Started};
+
+/// The most bytes in one record or blob: what SQLite takes in one row, with room to spare. It bounds a single piece, not a run.
+const MOST_BYTES: usize = 512 << 20;
+
+/// The current end of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Head {
+    pub(crate) state: RunState,
+    pub(crate) fence: u64,
+    pub(crate) owner: Option<OwnerId>,
+    pub(crate) since_ms: i64,
+    pub(crate) records: u64,
+    pub(crate) link: Link,
+}
+
+/// What never changes about a run, for listings.
+#[derive(Clone, Debug)]
+pub(crate) struct Facts {
+    pub(crate) started_ms: i64,
+    pub(crate) session: Option<String>,
+    pub(crate) title: String,
+}
+
+/// A run to be created.
+#[derive(Debug)]
+pub(crate) struct NewRun {
+    pub(crate) run: RunId,
+    pub(crate) facts: Facts,
+    pub(crate) first: Sealed,
+    pub(crate) blobs: Vec<(BlobHash, Vec<u8>)>,
+}
+
+impl NewRun {
+    pub(crate) fn new(run: RunId, start: &Started, blobs: &[Vec<u8>]) -> Result<Self, JournalError> {
+        let facts = Facts { started_ms: start.started_ms, session: start.session.clone(), title: title(&start.script) };
+        let blobs: Vec<_> = blobs.iter().map(|bytes| (BlobHash::of(bytes), bytes.clone())).collect();
+        for (hash, bytes) in &blobs {
+            fits(bytes.len(), || format!("blob `{hash}`"))?;
+        }
+        let first = sealed(run, Seq(0), &Record::Started(Box::new(start.clone())))?;
+        Ok(Self { run, facts, first, blobs })
+    }
+
+    /// Returns the head of the run right after its creation.
+    pub(crate) fn head(&self, owner: OwnerId) -> Head {
+        Head {
+            state: RunState::Running,
+            fence: 1,
+            owner: Some(owner),
+            since_ms: self.facts.started_ms,
+            records: 1,
+            link: self.first.link(&Link::default(), self.run, Seq(0)),
+        }
+    }
+}
+
+/// Records to be appended.
+#[derive(Debug)]
+pub(crate) struct Append {
+    pub(crate) run: RunId,
+    pub(crate) fence: u64,
+    pub(crate) at: Seq,
+    pub(crate) records: Vec<Sealed>,
+    /// State and time, if the last record ends the run.
+    pub(crate) end: Option<(EndState, i64)>,
+}
+
+impl Append {
+    pub(crate) fn new(lease: &Lease, at: Seq, records: &[Record]) -> Result<Self, JournalError> {
+        let run = lease.run();
+        let mut end = None;
+        let mut all = Vec::with_capacity(records.len());
+        for (after, record) in (0..).zip(records) {
+            // The number is foreign until the head has judged it, so it may be the last there is.
+            let seq = Seq(at.0.saturating_add(after));
+            let bug = |what| Err(JournalError::Bug { run, seq, what });
+            if end.is_some() {
+                return bug("a record was to follow the end of its run");
+            }
+            match record {
+                Record::Started(_) => return bug("a start record was to be appended"),
+                Record::Ended(ended) => end = Some((ended.state, ended.ended_ms)),
+                Record::Asked(_) | Record::Answered(_) => {}
+            }
+            all.push(sealed(run, seq, record)?);
+        }
+        Ok(Self { run, fence: lease.fence(), at, records: all, end })
+    }
+}
+
+impl Head {
+    /// Judges an append, and returns the links of its records and the head after them.
+    pub(crate) fn after(&self, append: &Append) -> Result<(Vec<Link>, Self), JournalError> {
+        // The fence comes first: to a late writer, that the run went on or ended is the other owner's business.
+        if append.fence != self.fence {
+            return Err(JournalError::Conflict { run: append.run, at: append.at });
+        }
+        if self.state.is_over() {
+            return Err(JournalError::Over { run: append.run });
+        }
+        if append.at.0 != self.records {
+            return Err(JournalError::Conflict { run: append.run, at: append.at });
+        }
+        let mut next = self.clone();
+        let mut links = Vec::with_capacity(append.records.len());
+        for record in &append.records {
+            next.link = record.link(&next.link, append.run, Seq(next.records));
+            next.records += 1;
+            links.push(next.link);
+        }
+        if let Some((state, _)) = append.end {
+            next.state = state.into();
+            next.owner = None;
+        }
+        Ok((links, next))
+    }
+
+    /// Returns the head once `owner` has acquired the run. Whether it may is judged by the store, which knows who is
+    /// alive, and by [`Head::open`].
+    pub(crate) fn acquired(&self, owner: OwnerId, now_ms: i64) -> Self {
+        Self { fence: self.fence + 1, owner: Some(owner), since_ms: now_ms, ..self.clone() }
+    }
+
+    /// Refuses a run that has ended.
+    pub(crate) fn open(&self, run: RunId) -> Result<(), JournalError> {
+        if self.state.is_over() { Err(JournalError::Over { run }) } else { Ok(()) }
+    }
+}
+
+fn sealed(run: RunId, seq: Seq, record: &Record) -> Result<Sealed, JournalError> {
+    let encoded = record.encode();
+    fits(encoded.payload.len(), || format!("record {seq} of run `{run}`"))?;
+    Ok(Sealed::new(encoded))
+}
+
+fn fits(bytes: usize, what: impl Fn() -> String) -> Result<(), JournalError> {
+    if bytes > MOST_BYTES {
+        return Err(JournalError::TooLarge { what: what(), bytes, most: MOST_BYTES });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_piece_that_no_store_takes_is_refused_by_name_before_it_is_copied() {
+        assert!(fits(MOST_BYTES, || unreachable!()).is_ok());
+        let error = fits(MOST_BYTES + 1, || "record 3 of run `x`".to_owned()).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "record 3 of run `x` has 536870913 bytes and a journal takes at most 536870912 in one piece; make it smaller"
+        );
+    }
+}

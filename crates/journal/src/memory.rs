@@ -1,0 +1,240 @@
+//! The store that is gone with the process: for tests, and for who wants nothing kept.
+//!
+//! It follows the same rules as the others, on the same stored bytes. A crash is played by [`MemoryJournal::reopen`].
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use async_trait::async_trait;
+
+use crate::chain::{Found, Link, Sealed, verify};
+use crate::head::{Append, Facts, Head, NewRun};
+use crate::list::range;
+use crate::{
+    BlobHash, Flush, Journal, JournalError, Lease, Listing, Owner, OwnerId, Page, Record, RunId, Seq, Started, Summary,
+    Take,
+};
+
+/// A journal in memory, opened by one owner. Clones are the same owner.
+#[derive(Clone)]
+pub struct MemoryJournal {
+    data: Arc<Mutex<Data>>,
+    owner: OwnerId,
+}
+
+/// What becomes of the old owner when a [`MemoryJournal`] is opened again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// Its process was killed: its runs are free, and it writes no more. It can still be read, so that a test can look.
+    Dead,
+    /// It goes on, as a second process beside the new one.
+    Alive,
+}
+
+#[derive(Default)]
+struct Data {
+    runs: BTreeMap<RunId, Run>,
+    blobs: HashMap<BlobHash, Vec<u8>>,
+    dead: HashSet<OwnerId>,
+}
+
+struct Run {
+    head: Head,
+    facts: Facts,
+    ended_ms: Option<i64>,
+    records: Vec<Found>,
+}
+
+impl MemoryJournal {
+    /// Makes an empty journal.
+    pub fn new() -> Self {
+        Self { data: Arc::default(), owner: OwnerId::random() }
+    }
+
+    /// Opens the same journal as another owner, as a new process would.
+    #[must_use]
+    pub fn reopen(&self, old: Fate) -> Self {
+        match old {
+            Fate::Dead => {
+                self.data().dead.insert(self.owner);
+            }
+            Fate::Alive => {}
+        }
+        Self { data: Arc::clone(&self.data), owner: OwnerId::random() }
+    }
+
+    // A panic elsewhere cannot leave the data half changed: each change is judged first and then made.
+    fn data(&self) -> MutexGuard<'_, Data> {
+        self.data.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn to_write(&self) -> Result<MutexGuard<'_, Data>, JournalError> {
+        let data = self.data();
+        if data.dead.contains(&self.owner) {
+            return Err(JournalError::Unavailable {
+                journal: "memory:".to_owned(),
+                what: "this owner was declared dead; use the reopened journal".to_owned(),
+                source: None,
+            });
+        }
+        Ok(data)
+    }
+
+    fn lease(&self, run: RunId, fence: u64) -> Lease {
+        let journal = self.clone();
+        Lease::new(
+            run,
+            fence,
+            Box::new(move |run, fence| {
+                if let Ok(mut data) = journal.to_write() {
+                    data.let_go(run, fence);
+                }
+            }),
+        )
+    }
+}
+
+impl Default for MemoryJournal {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Data {
+    fn run(&self, run: RunId) -> Result<&Run, JournalError> {
+        self.runs.get(&run).ok_or(JournalError::NotFound { run })
+    }
+
+    fn run_mut(&mut self, run: RunId) -> Result<&mut Run, JournalError> {
+        self.runs.get_mut(&run).ok_or(JournalError::NotFound { run })
+    }
+
+    fn owner_of(&self, run: &Run) -> Option<Owner> {
+        let id = run.head.owner.filter(|owner| !self.dead.contains(owner))?;
+        Some(Owner { id, who: "another owner in this process".to_owned(), since_ms: run.head.since_ms })
+    }
+
+    fn let_go(&mut self, run: RunId, fence: u64) {
+        if let Some(kept) = self.runs.get_mut(&run).filter(|kept| kept.head.fence == fence) {
+            kept.head.owner = None;
+        }
+    }
+
+    fn summary(&self, run: RunId, kept: &Run) -> Summary {
+        Summary {
+            run,
+            state: kept.head.state,
+            owner: self.owner_of(kept),
+            started_ms: kept.facts.started_ms,
+            ended_ms: kept.ended_ms,
+            records: kept.head.records,
+            session: kept.facts.session.clone(),
+            title: kept.facts.title.clone(),
+        }
+    }
+}
+
+fn found(seq: u64, record: Sealed, link: Link) -> Found {
+    Found { seq, kind: record.encoded.kind.into(), payload: record.encoded.payload.into_bytes(), link: link.to_vec() }
+}
+
+#[async_trait]
+impl Journal for MemoryJournal {
+    async fn create(&self, run: RunId, start: &Started, blobs: &[Vec<u8>], _: Flush) -> Result<Lease, JournalError> {
+        let new = NewRun::new(run, start, blobs)?;
+        let head = new.head(self.owner);
+        let mut data = self.to_write()?;
+        if data.runs.contains_key(&run) {
+            return Err(JournalError::Conflict { run, at: Seq(0) });
+        }
+        data.blobs.extend(new.blobs);
+        let records = vec![found(0, new.first, head.link)];
+        data.runs.insert(run, Run { head, facts: new.facts, ended_ms: None, records });
+        Ok(self.lease(run, 1))
+    }
+
+    async fn acquire(&self, run: RunId, take: Take, now_ms: i64) -> Result<Lease, JournalError> {
+        let mut data = self.to_write()?;
+        let kept = data.run(run)?;
+        kept.head.open(run)?;
+        if let (Take::IfFree, Some(owner)) = (take, data.owner_of(kept)) {
+            return Err(JournalError::Held { run, owner });
+        }
+        let kept = data.run_mut(run)?;
+        kept.head = kept.head.acquired(self.owner, now_ms);
+        Ok(self.lease(run, kept.head.fence))
+    }
+
+    async fn append(&self, lease: &Lease, at: Seq, records: &[Record], _: Flush) -> Result<(), JournalError> {
+        let append = Append::new(lease, at, records)?;
+        let mut data = self.to_write()?;
+        let kept = data.run_mut(append.run)?;
+        let (links, head) = kept.head.after(&append)?;
+        let rows = (at.0..).zip(append.records).zip(links).map(|((seq, record), link)| found(seq, record, link));
+        kept.records.extend(rows);
+        kept.head = head;
+        kept.ended_ms = append.end.map(|(_, ended_ms)| ended_ms);
+        Ok(())
+    }
+
+    async fn release(&self, lease: Lease) -> Result<(), JournalError> {
+        let (run, fence) = lease.end();
+        self.to_write()?.let_go(run, fence);
+        Ok(())
+    }
+
+    async fn read(&self, run: RunId) -> Result<Vec<Record>, JournalError> {
+        let data = self.data();
+        let kept = data.run(run)?;
+        verify(run, &kept.records, kept.head.records, &kept.head.link)
+    }
+
+    async fn summary(&self, run: RunId) -> Result<Summary, JournalError> {
+        let data = self.data();
+        Ok(data.summary(run, data.run(run)?))
+    }
+
+    async fn find(&self, prefix: &str, most: usize) -> Result<Vec<RunId>, JournalError> {
+        let Some((low, high)) = range(prefix) else { return Ok(Vec::new()) };
+        Ok(self.data().runs.range(low..=high).rev().take(most).map(|(run, _)| *run).collect())
+    }
+
+    async fn list(&self, page: &Page) -> Result<Listing, JournalError> {
+        let after = page.after()?;
+        let data = self.data();
+        let older = data.runs.iter().rev().filter(|(run, _)| after.is_none_or(|after| **run < after));
+        let runs = older.take(page.most() + 1).map(|(run, kept)| data.summary(*run, kept)).collect();
+        Ok(Listing::new(runs, page.most()))
+    }
+
+    async fn blob(&self, hash: BlobHash) -> Result<Vec<u8>, JournalError> {
+        let bytes = self.data().blobs.get(&hash).cloned().ok_or(JournalError::NoBlob { hash })?;
+        if BlobHash::of(&bytes) == hash { Ok(bytes) } else { Err(JournalError::DamagedBlob { hash }) }
+    }
+}
+
+#[cfg(feature = "testing")]
+impl MemoryJournal {
+    /// Changes the stored records of `run`, for tests.
+    pub fn edit(
+        &self,
+        run: RunId,
+        chain: crate::testing::Chain,
+        change: impl FnOnce(&mut Vec<crate::testing::RawRecord>),
+    ) {
+        let mut data = self.data();
+        let kept = data.runs.get_mut(&run).expect("the test edits a run that it made");
+        let mut records = kept.records.drain(..).map(Into::into).collect();
+        change(&mut records);
+        if chain == crate::testing::Chain::Made {
+            kept.head.link = crate::testing::make_chain(run, &mut records);
+            kept.head.records = records.len() as u64;
+        }
+        kept.records = records.into_iter().map(Into::into).collect();
+    }
+
+    /// Changes the bytes of a blob, for tests.
+    pub fn spoil(&self, blob: BlobHash) {
+        self.data().blobs.insert(blob, b"spoilt".to_vec());
+    }
+}

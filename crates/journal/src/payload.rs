@@ -1,0 +1,275 @@
+//! How records look on disk: a kind number and a JSON text.
+//!
+//! Each kind has its own type here, apart from [`Record`]. Fields are refused when unknown, although that makes an older
+//! build stop at a newer build's optional field: the field may say that something happened, and a replay that does not
+//! know it would be a different run. Absent optional fields are left out, so that adding one changes no old bytes.
+
+use serde::{Deserialize, Deserializer, Serialize};
+
+use crate::{Answered, Asked, AskedCall, BlobHash, EndState, Ended, Failure, Json, Outcome, Record, Started};
+
+/// A record as it is stored, before it has a place in a chain.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Encoded {
+    pub(crate) kind: u16,
+    pub(crate) payload: String,
+}
+
+impl Record {
+    /// Returns the stored form.
+    pub(crate) fn encode(&self) -> Encoded {
+        match self {
+            Self::Started(started) => encoded(1, &StartedV1::from((**started).clone())),
+            Self::Asked(asked) => encoded(2, &AskedV1::from(asked.clone())),
+            Self::Answered(answered) => encoded(3, &AnsweredV1::from(answered.clone())),
+            Self::Ended(ended) => encoded(4, &EndedV1::from(ended.clone())),
+        }
+    }
+
+    /// Reads a stored form. The error says what this build does not understand; whether the bytes are damaged is for
+    /// the checksum to tell.
+    pub(crate) fn decode(kind: u16, payload: &str) -> Result<Self, String> {
+        Ok(match kind {
+            1 => Self::Started(Box::new(decoded::<StartedV1>(payload)?.into())),
+            2 => Self::Asked(decoded::<AskedV1>(payload)?.into()),
+            3 => Self::Answered(decoded::<AnsweredV1>(payload)?.into()),
+            4 => Self::Ended(decoded::<EndedV1>(payload)?.into()),
+            _ => return Err(format!("kind {kind}")),
+        })
+    }
+}
+
+fn encoded(kind: u16, payload: &impl Serialize) -> Encoded {
+    Encoded { kind, payload: serde_json::to_string(payload).expect("payloads have text keys and valid JSON inside") }
+}
+
+fn decoded<'de, T: Deserialize<'de>>(payload: &'de str) -> Result<T, String> {
+    serde_json::from_str(payload).map_err(|error| error.to_string())
+}
+
+/// Declares the stored form of a struct: the same fields by name, here and on disk, converted one by one. A field that is
+/// renamed on one side stops compiling, and the golden bytes below hold the names on disk.
+macro_rules! stored {
+    ($stored:ident is $record:ident { $($(#[$meta:meta])* $field:ident: $type:ty,)* }) => {
+        #[derive(Serialize, Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct $stored { $($(#[$meta])* $field: $type,)* }
+
+        impl From<$record> for $stored {
+            fn from($record { $($field),* }: $record) -> Self {
+                Self { $($field: $field.into()),* }
+            }
+        }
+
+        impl From<$stored> for $record {
+            fn from($stored { $($field),* }: $stored) -> Self {
+                Self { $($field: $field.into()),* }
+            }
+        }
+    };
+}
+
+stored!(StartedV1 is Started {
+    script: String,
+    language: String,
+    javascript: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source_map: Option<String>,
+    seed: u64,
+    started_ms: i64,
+    args: Json,
+    limits: Json,
+    fingerprint: String,
+    catalog: BlobHash,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    session: Option<String>,
+    store: Json,
+    origin: Json,
+});
+
+// By hand: `Into` does not reach into a `Vec`.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AskedV1 {
+    turn: u64,
+    calls: Vec<AskedCallV1>,
+    calls_made: u64,
+}
+
+impl From<Asked> for AskedV1 {
+    fn from(Asked { turn, calls, calls_made }: Asked) -> Self {
+        Self { turn, calls: calls.into_iter().map(Into::into).collect(), calls_made }
+    }
+}
+
+impl From<AskedV1> for Asked {
+    fn from(AskedV1 { turn, calls, calls_made }: AskedV1) -> Self {
+        Self { turn, calls: calls.into_iter().map(Into::into).collect(), calls_made }
+    }
+}
+
+stored!(AskedCallV1 is AskedCall {
+    call: u64,
+    tool: String,
+    args: Json,
+    effect: String,
+    replay: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    key: Option<String>,
+});
+
+stored!(AnsweredV1 is Answered {
+    call: u64,
+    clock_ms: i64,
+    took_ms: u64,
+    active_ms: u64,
+    turn: u64,
+    calls_made: u64,
+    outcome: OutcomeV1,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
+});
+
+stored!(FailureV1 is Failure {
+    code: String,
+    message: String,
+    retryable: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    retry_after_ms: Option<u64>,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    data: Option<Json>,
+});
+
+stored!(EndedV1 is Ended {
+    state: EndStateV1,
+    ended_ms: i64,
+    report: Json,
+});
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum OutcomeV1 {
+    Value(Json),
+    Failure(FailureV1),
+}
+
+impl From<Outcome> for OutcomeV1 {
+    fn from(outcome: Outcome) -> Self {
+        match outcome {
+            Outcome::Value(value) => Self::Value(value),
+            Outcome::Failure(failure) => Self::Failure(failure.into()),
+        }
+    }
+}
+
+impl From<OutcomeV1> for Outcome {
+    fn from(outcome: OutcomeV1) -> Self {
+        match outcome {
+            OutcomeV1::Value(value) => Self::Value(value),
+            OutcomeV1::Failure(failure) => Self::Failure(failure.into()),
+        }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum EndStateV1 {
+    Completed,
+    Failed,
+    Cancelled,
+}
+
+impl From<EndState> for EndStateV1 {
+    fn from(state: EndState) -> Self {
+        match state {
+            EndState::Completed => Self::Completed,
+            EndState::Failed => Self::Failed,
+            EndState::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+impl From<EndStateV1> for EndState {
+    fn from(state: EndStateV1) -> Self {
+        match state {
+            EndStateV1::Completed => Self::Completed,
+            EndStateV1::Failed => Self::Failed,
+            EndStateV1::Cancelled => Self::Cancelled,
+        }
+    }
+}
+
+/// Reads a field that is there, so that a `null` stays a value and is not taken for an absent field.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Json>, D::Error> {
+    Json::deserialize(deserializer).map(Some)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The bytes that released versions wrote. Lines are added, never edited: a line that stops decoding means that
+    /// users' journals stop opening.
+    const WRITTEN_BY_RELEASES: &[(u16, &str)] = &[
+        (
+            1,
+            r#"{"script":"return 1","language":"typescript","javascript":"return 1","seed":18446744073709551615,"started_ms":1700000000000,"args":{},"limits":{"timeout_ms":60000},"fingerprint":"e1","catalog":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","store":{},"origin":{"front":"cli"}}"#,
+        ),
+        (
+            1,
+            r#"{"script":"x","language":"javascript","javascript":"y","source_map":"AAAA","seed":0,"started_ms":-1,"args":null,"limits":{},"fingerprint":"","catalog":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","session":"s","store":{"k":1e400},"origin":{}}"#,
+        ),
+        (
+            2,
+            r#"{"turn":0,"calls":[{"call":1,"tool":"git.log","args":{"page":1.0},"effect":"read","replay":"safe"},{"call":2,"tool":"mail.send","args":{},"effect":"write","replay":"keyed","key":"k-2"}],"calls_made":2}"#,
+        ),
+        (
+            3,
+            r#"{"call":1,"clock_ms":1700000000005,"took_ms":5,"active_ms":5,"turn":0,"calls_made":2,"outcome":{"value":null},"notes":["n"]}"#,
+        ),
+        (
+            3,
+            r#"{"call":2,"clock_ms":1700000000006,"took_ms":0,"active_ms":6,"turn":1,"calls_made":2,"outcome":{"failure":{"code":"rate_limited","message":"slow down","retryable":true,"retry_after_ms":1000,"data":null}}}"#,
+        ),
+        (
+            3,
+            r#"{"call":3,"clock_ms":0,"took_ms":0,"active_ms":6,"turn":1,"calls_made":3,"outcome":{"failure":{"code":"tool_error","message":"\u0000","retryable":false}}}"#,
+        ),
+        (4, r#"{"state":"completed","ended_ms":1700000000009,"report":{"result":"\ud800"}}"#),
+        (4, r#"{"state":"failed","ended_ms":0,"report":null}"#),
+        (4, r#"{"state":"cancelled","ended_ms":0,"report":null}"#),
+    ];
+
+    #[test]
+    fn every_release_can_still_be_read_and_is_written_the_same() {
+        for &(kind, payload) in WRITTEN_BY_RELEASES {
+            let record = Record::decode(kind, payload).unwrap();
+            assert_eq!(record.encode(), Encoded { kind, payload: payload.to_owned() });
+        }
+    }
+
+    #[test]
+    fn a_null_value_and_null_data_are_not_the_same_as_none() {
+        let read = |at: usize| match Record::decode(3, WRITTEN_BY_RELEASES[at].1).unwrap() {
+            Record::Answered(answered) => answered.outcome,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(read(3), Outcome::Value(Json::new("null").unwrap()));
+        let Outcome::Failure(with_data) = read(4) else { panic!("no failure") };
+        assert_eq!(with_data.data, Some(Json::new("null").unwrap()));
+        let Outcome::Failure(without) = read(5) else { panic!("no failure") };
+        assert_eq!(without.data, None);
+    }
+
+    #[test]
+    fn what_this_build_does_not_know_stops_it() {
+        for &(kind, payload) in WRITTEN_BY_RELEASES {
+            let more = format!(r#"{},"new":1}}"#, payload.strip_suffix('}').unwrap());
+            assert!(Record::decode(kind, &more).unwrap_err().contains("`new`"), "{more}");
+        }
+        assert_eq!(Record::decode(5, "{}").unwrap_err(), "kind 5");
+        assert_eq!(Record::decode(0, "{}").unwrap_err(), "kind 0");
+        let state = r#"{"state":"parked","ended_ms":0,"report":null}"#;
+        assert!(Record::decode(4, state).unwrap_err().contains("`parked`"));
+    }
+}

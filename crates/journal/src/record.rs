@@ -1,0 +1,149 @@
+//! What is stored of a run.
+//!
+//! Records say what was asked and what came back, as data that outlives the code. How they look on disk is in
+//! `payload.rs`, so that renaming a field here cannot rename one there.
+
+use crate::{BlobHash, Json};
+
+/// One durable fact about a run.
+///
+/// The number in each doc is its kind on disk. Numbers are forever: old journals outlive every release, so a number
+/// is never reused and a payload only ever gains optional fields. A change of meaning takes a new variant and a new
+/// number.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Record {
+    /// 1. The run exists. Always record 0, and never any other.
+    Started(Box<Started>),
+    /// 2. A turn made these calls. Durable before one leaves that is not `safe`.
+    Asked(Asked),
+    /// 3. What a call came to. Durable before the script sees it, and delivered in the order of these records.
+    Answered(Answered),
+    /// 4. The run is over. Nothing may follow.
+    Ended(Ended),
+}
+
+/// Everything that a run starts from, so that each attempt starts the same.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Started {
+    /// The source as it was sent.
+    pub script: String,
+    /// The language of the source.
+    pub language: String,
+    /// The JavaScript that ran.
+    pub javascript: String,
+    /// From `javascript` back to `script`, where lines moved.
+    pub source_map: Option<String>,
+    /// Seeds everything random in the run.
+    pub seed: u64,
+    /// When the run started, in milliseconds since the epoch; the script's first clock.
+    pub started_ms: i64,
+    /// The script's arguments.
+    pub args: Json,
+    /// The limits it runs under.
+    pub limits: Json,
+    /// The engine build that a snapshot or a replay must match.
+    pub fingerprint: String,
+    /// The catalog entries that the run may see; a blob stored with this record.
+    pub catalog: BlobHash,
+    /// The session whose store values it reads and writes.
+    pub session: Option<String>,
+    /// The session's store values at the start.
+    pub store: Json,
+    /// How the run came in: front, client, way.
+    pub origin: Json,
+}
+
+/// The calls that one turn made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Asked {
+    /// The turn, from 0: the stretch of the sandbox from a delivery (or the start) until it waits.
+    pub turn: u64,
+    /// The calls, in the order the script made them.
+    pub calls: Vec<AskedCall>,
+    /// How many calls the script had made up to and with this turn.
+    pub calls_made: u64,
+}
+
+/// One call as it was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AskedCall {
+    /// Its number, from 1, in the order the script made its calls.
+    pub call: u64,
+    /// The tool's path.
+    pub tool: String,
+    /// The arguments as sent.
+    pub args: Json,
+    /// The tool's effect when asked: a later change of settings does not change what may run again.
+    pub effect: String,
+    /// The tool's replay rule when asked.
+    pub replay: String,
+    /// The idempotency key, the same on every attempt.
+    pub key: Option<String>,
+}
+
+/// What a call came to, and the clock that the script sees from then on.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answered {
+    /// The number of the call.
+    pub call: u64,
+    /// The script's clock on delivery, in milliseconds since the epoch.
+    pub clock_ms: i64,
+    /// How long the call took.
+    pub took_ms: u64,
+    /// Active time of the run when this was written, over all attempts, in milliseconds.
+    pub active_ms: u64,
+    /// The last turn that had run when this was written. Every call up to it is in an earlier record.
+    pub turn: u64,
+    /// How many calls the script had made before this was delivered.
+    pub calls_made: u64,
+    /// The value or the failure.
+    pub outcome: Outcome,
+    /// What the source said beside the value, for the report.
+    pub notes: Vec<String>,
+}
+
+/// A value, or what the script is told instead.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Outcome {
+    /// The tool's result.
+    Value(Json),
+    /// The call rejects with this.
+    Failure(Failure),
+}
+
+/// Why a call failed, with everything the script can see of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Failure {
+    /// The code that programs read.
+    pub code: String,
+    /// The text that people and models read.
+    pub message: String,
+    /// Whether the same call may succeed later.
+    pub retryable: bool,
+    /// How long to wait before that.
+    pub retry_after_ms: Option<u64>,
+    /// What else the tool said.
+    pub data: Option<Json>,
+}
+
+/// How a run ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ended {
+    /// The state that never changes again.
+    pub state: EndState,
+    /// When, in milliseconds since the epoch.
+    pub ended_ms: i64,
+    /// The report that was given.
+    pub report: Json,
+}
+
+/// The states that a run can end in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndState {
+    /// The script returned.
+    Completed,
+    /// The script, a tool or a limit ended it.
+    Failed,
+    /// A person or a client ended it.
+    Cancelled,
+}

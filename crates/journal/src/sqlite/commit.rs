@@ -1,0 +1,177 @@
+//! What a write does to the tables.
+//!
+//! Each is judged by `head.rs` before its first change, so a refused one needs no undoing. An error of SQLite leaves
+//! the transaction to its owner, who undoes it whole.
+
+use rusqlite::{Connection, OptionalExtension as _, Row};
+
+use super::owners::Owners;
+use crate::chain::{Link, Sealed};
+use crate::head::{Append, Head, NewRun};
+use crate::list::RunState;
+use crate::{JournalError, Owner, OwnerId, RunId, Seq, Take};
+
+/// One thing to be written.
+pub(super) enum Write {
+    Create(Box<NewRun>),
+    Acquire { run: RunId, take: Take, now_ms: i64 },
+    Append(Append),
+    Release { run: RunId, fence: u64 },
+}
+
+/// Why a write was not made.
+pub(super) enum NotWritten {
+    /// The rules say no. Nothing was changed.
+    Refused(JournalError),
+    /// SQLite says no. The transaction is to be undone.
+    Failed(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for NotWritten {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Failed(error)
+    }
+}
+
+impl From<JournalError> for NotWritten {
+    fn from(error: JournalError) -> Self {
+        Self::Refused(error)
+    }
+}
+
+impl Write {
+    /// Makes the write inside the open transaction. Returns run and fence where a lease follows from it.
+    pub(super) fn make(
+        &self,
+        open: &Connection,
+        me: OwnerId,
+        owners: &Owners,
+    ) -> Result<Option<(RunId, u64)>, NotWritten> {
+        match self {
+            Self::Create(new) => create(open, me, new).map(Some),
+            Self::Acquire { run, take, now_ms } => acquire(open, me, owners, *run, *take, *now_ms).map(Some),
+            Self::Append(append) => self::append(open, append).map(|()| None),
+            Self::Release { run, fence } => {
+                let sql = "UPDATE runs SET owner = NULL WHERE run = ?1 AND fence = ?2";
+                open.prepare_cached(sql)?.execute((run.as_bytes(), signed(*fence)?))?;
+                Ok(None)
+            }
+        }
+    }
+}
+
+fn create(open: &Connection, me: OwnerId, new: &NewRun) -> Result<(RunId, u64), NotWritten> {
+    if head(open, new.run)?.is_some() {
+        return Err(JournalError::Conflict { run: new.run, at: Seq(0) }.into());
+    }
+    let head = new.head(me);
+    open.prepare_cached(
+        "INSERT INTO runs (run, state, fence, owner, since_ms, records, link, started_ms, session, title)
+         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
+    )?
+    .execute((
+        new.run.as_bytes(),
+        head.state.as_str(),
+        signed(head.fence)?,
+        me.as_bytes(),
+        head.since_ms,
+        signed(head.records)?,
+        head.link,
+        new.facts.started_ms,
+        &new.facts.session,
+        &new.facts.title,
+    ))?;
+    insert(open, new.run, 0, &new.first, &head.link)?;
+    for (hash, bytes) in &new.blobs {
+        // Bytes that differ under the same hash are damage, and these are known to be right.
+        let sql = "INSERT INTO blobs (hash, bytes) VALUES (?1, ?2)
+                   ON CONFLICT (hash) DO UPDATE SET bytes = excluded.bytes WHERE bytes IS NOT excluded.bytes";
+        open.prepare_cached(sql)?.execute((hash.as_bytes(), bytes))?;
+    }
+    Ok((new.run, head.fence))
+}
+
+fn acquire(
+    open: &Connection,
+    me: OwnerId,
+    owners: &Owners,
+    run: RunId,
+    take: Take,
+    now_ms: i64,
+) -> Result<(RunId, u64), NotWritten> {
+    let head = head(open, run)?.ok_or(JournalError::NotFound { run })?;
+    head.open(run)?;
+    let holder = head.owner.and_then(|id| Some(Owner { id, who: owners.alive(id)?, since_ms: head.since_ms }));
+    if let (Take::IfFree, Some(owner)) = (take, holder) {
+        return Err(JournalError::Held { run, owner }.into());
+    }
+    let next = head.acquired(me, now_ms);
+    open.prepare_cached("UPDATE runs SET fence = ?2, owner = ?3, since_ms = ?4 WHERE run = ?1")?.execute((
+        run.as_bytes(),
+        signed(next.fence)?,
+        me.as_bytes(),
+        now_ms,
+    ))?;
+    Ok((run, next.fence))
+}
+
+fn append(open: &Connection, append: &Append) -> Result<(), NotWritten> {
+    let head = head(open, append.run)?.ok_or(JournalError::NotFound { run: append.run })?;
+    let (links, next) = head.after(append)?;
+    for ((seq, record), link) in (append.at.0..).zip(&append.records).zip(&links) {
+        insert(open, append.run, seq, record, link)?;
+    }
+    open.prepare_cached(
+        "UPDATE runs SET state = ?2, owner = ?3, records = ?4, link = ?5, ended_ms = ?6 WHERE run = ?1",
+    )?
+    .execute((
+        append.run.as_bytes(),
+        next.state.as_str(),
+        next.owner.as_ref().map(OwnerId::as_bytes),
+        signed(next.records)?,
+        next.link,
+        append.end.map(|(_, ended_ms)| ended_ms),
+    ))?;
+    Ok(())
+}
+
+fn insert(open: &Connection, run: RunId, seq: u64, record: &Sealed, link: &Link) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO records (run, seq, kind, payload, link) VALUES (?1, ?2, ?3, ?4, ?5)";
+    let (kind, payload) = (record.encoded.kind, &record.encoded.payload);
+    open.prepare_cached(sql)?.execute((run.as_bytes(), signed(seq)?, kind, payload, link))?;
+    Ok(())
+}
+
+/// Reads the head of a run.
+pub(super) fn head(open: &Connection, run: RunId) -> rusqlite::Result<Option<Head>> {
+    let sql = "SELECT state, fence, owner, since_ms, records, link FROM runs WHERE run = ?1";
+    let read = |row: &Row<'_>| {
+        Ok(Head {
+            state: state(row, 0)?,
+            fence: unsigned(row, 1)?,
+            owner: row.get::<_, Option<[u8; 16]>>(2)?.map(OwnerId::from_bytes),
+            since_ms: row.get(3)?,
+            records: unsigned(row, 4)?,
+            link: row.get(5)?,
+        })
+    };
+    open.prepare_cached(sql)?.query_row([run.as_bytes()], read).optional()
+}
+
+pub(super) fn state(row: &Row<'_>, column: usize) -> rusqlite::Result<RunState> {
+    let word: String = row.get(column)?;
+    RunState::from_word(&word).ok_or_else(|| {
+        let what = format!("`{word}` is no state of a run");
+        rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, what.into())
+    })
+}
+
+// SQLite's integers are signed. A number of ours that does not fit was made by damage.
+fn signed(number: u64) -> rusqlite::Result<i64> {
+    i64::try_from(number).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}
+
+pub(super) fn unsigned(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    let number: i64 = row.get(column)?;
+    u64::try_from(number).map_err(|_| rusqlite::Error::IntegralValueOutOfRange(column, number))
+}

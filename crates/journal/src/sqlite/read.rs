@@ -1,0 +1,120 @@
+//! What is read, and how.
+
+use rusqlite::types::ValueRef;
+use rusqlite::{OptionalExtension as _, Row};
+
+use super::commit::{head, state, unsigned};
+use super::owners::Owners;
+use super::readers::Reader;
+use crate::chain::{Found, verify};
+use crate::{BlobHash, JournalError, Listing, Owner, OwnerId, Record, RunId, Summary};
+
+/// Reads a run and checks its chain.
+pub(super) fn records(reader: &Reader<'_>, run: RunId) -> Result<Vec<Record>, JournalError> {
+    let head = head(&reader.open, run).map_err(|error| reader.fault(error))?.ok_or(JournalError::NotFound { run })?;
+    let found = found(reader, run).map_err(|error| reader.fault(error))?;
+    verify(run, &found, head.records, &head.link)
+}
+
+fn found(reader: &Reader<'_>, run: RunId) -> rusqlite::Result<Vec<Found>> {
+    let sql = "SELECT seq, kind, payload, link FROM records WHERE run = ?1 ORDER BY seq";
+    let mut statement = reader.open.prepare_cached(sql)?;
+    let rows = statement.query_map([run.as_bytes()], |row| {
+        // A value of the wrong type is left for the checksum to find, which can name the record.
+        let number = |column| row.get_ref(column).map(|value| value.as_i64().unwrap_or(-1));
+        Ok(Found {
+            seq: u64::try_from(number(0)?).unwrap_or(u64::MAX),
+            kind: number(1)?,
+            payload: bytes(row.get_ref(2)?),
+            link: bytes(row.get_ref(3)?),
+        })
+    })?;
+    rows.collect()
+}
+
+fn bytes(value: ValueRef<'_>) -> Vec<u8> {
+    value.as_bytes().map(<[u8]>::to_vec).unwrap_or_default()
+}
+
+/// Reads what a listing shows of one run.
+pub(super) fn summary(reader: &Reader<'_>, owners: &Owners, run: RunId) -> Result<Summary, JournalError> {
+    summaries(reader, owners, run, run, 1)?.pop().ok_or(JournalError::NotFound { run })
+}
+
+/// Reads a page of the runs older than `after`.
+pub(super) fn page(
+    reader: &Reader<'_>,
+    owners: &Owners,
+    after: Option<RunId>,
+    most: usize,
+) -> Result<Listing, JournalError> {
+    let lowest = RunId::from_bytes([0; 16]);
+    let highest = match after {
+        None => RunId::from_bytes([0xff; 16]),
+        Some(after) => match u128::from_be_bytes(*after.as_bytes()).checked_sub(1) {
+            Some(before) => RunId::from_bytes(before.to_be_bytes()),
+            None => return Ok(Listing::new(Vec::new(), most)),
+        },
+    };
+    Ok(Listing::new(summaries(reader, owners, lowest, highest, most + 1)?, most))
+}
+
+fn summaries(
+    reader: &Reader<'_>,
+    owners: &Owners,
+    low: RunId,
+    high: RunId,
+    most: usize,
+) -> Result<Vec<Summary>, JournalError> {
+    let read = || -> rusqlite::Result<Vec<Summary>> {
+        let mut statement = reader.open.prepare_cached(
+            "SELECT run, state, owner, since_ms, started_ms, ended_ms, records, session, title FROM runs
+             WHERE run BETWEEN ?1 AND ?2 ORDER BY run DESC LIMIT ?3",
+        )?;
+        let rows = statement.query_map((low.as_bytes(), high.as_bytes(), limit(most)), |row| one(row, owners))?;
+        rows.collect()
+    };
+    read().map_err(|error| reader.fault(error))
+}
+
+fn one(row: &Row<'_>, owners: &Owners) -> rusqlite::Result<Summary> {
+    let since_ms = row.get(3)?;
+    let id = row.get::<_, Option<[u8; 16]>>(2)?.map(OwnerId::from_bytes);
+    Ok(Summary {
+        run: RunId::from_bytes(row.get(0)?),
+        state: state(row, 1)?,
+        owner: id.and_then(|id| Some(Owner { id, who: owners.alive(id)?, since_ms })),
+        started_ms: row.get(4)?,
+        ended_ms: row.get(5)?,
+        records: unsigned(row, 6)?,
+        session: row.get(7)?,
+        title: row.get(8)?,
+    })
+}
+
+/// Reads the ids in a range, newest first.
+pub(super) fn between(reader: &Reader<'_>, low: RunId, high: RunId, most: usize) -> Result<Vec<RunId>, JournalError> {
+    let read = || -> rusqlite::Result<Vec<RunId>> {
+        let sql = "SELECT run FROM runs WHERE run BETWEEN ?1 AND ?2 ORDER BY run DESC LIMIT ?3";
+        let mut statement = reader.open.prepare_cached(sql)?;
+        let rows = statement
+            .query_map((low.as_bytes(), high.as_bytes(), limit(most)), |row| Ok(RunId::from_bytes(row.get(0)?)))?;
+        rows.collect()
+    };
+    read().map_err(|error| reader.fault(error))
+}
+
+/// Reads a blob and checks its hash.
+pub(super) fn blob(reader: &Reader<'_>, hash: BlobHash) -> Result<Vec<u8>, JournalError> {
+    let read = || -> rusqlite::Result<Option<Vec<u8>>> {
+        let mut statement = reader.open.prepare_cached("SELECT bytes FROM blobs WHERE hash = ?1")?;
+        statement.query_row([hash.as_bytes()], |row| Ok(bytes(row.get_ref(0)?))).optional()
+    };
+    let found = read().map_err(|error| reader.fault(error))?.ok_or(JournalError::NoBlob { hash })?;
+    if BlobHash::of(&found) == hash { Ok(found) } else { Err(JournalError::DamagedBlob { hash }) }
+}
+
+// A limit that SQLite cannot count to is no limit.
+fn limit(most: usize) -> i64 {
+    i64::try_from(most).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,396 @@
+//! The rules that every store keeps, one function each.
+
+use std::sync::Arc;
+
+use super::sample::{answered, asked, ended, failed, run, start};
+use super::{Bench, Chain};
+use crate::{BlobHash, EndState, Flush, Journal, JournalError, Page, Record, RunId, RunState, Seq, Take};
+
+/// Makes one test of each rule of the contract, for the bench that the expression makes.
+#[macro_export]
+macro_rules! journal_contract {
+    ($bench:expr) => {
+        $crate::journal_contract! { $bench;
+            records_come_back_as_they_were_written
+            an_append_is_all_or_none
+            only_the_next_number_is_taken
+            a_late_writer_is_refused
+            nothing_follows_the_end
+            a_run_is_created_once
+            a_live_owner_holds_its_run_also_from_itself
+            a_dead_owner_holds_nothing
+            a_lease_that_is_released_or_dropped_frees_its_run
+            of_two_that_acquire_at_once_one_gets_the_run
+            many_writers_get_their_own_answers
+            pages_stay_in_place_while_runs_are_added
+            a_summary_tells_how_a_run_stands
+            a_prefix_finds_runs_newest_first
+            what_is_not_there_is_named
+            a_blob_is_shared_and_checked
+            a_damaged_record_is_refused_by_number
+            a_newer_record_is_told_from_a_damaged_one
+        }
+    };
+    ($bench:expr; $($rule:ident)*) => {
+        $(
+            #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+            async fn $rule() {
+                $crate::testing::contract::$rule(&$bench).await;
+            }
+        )*
+    };
+}
+
+const NOW: i64 = 1_700_000_100_000;
+
+/// Creates run `n` and appends `records` to it; the run is free afterwards.
+async fn filled(journal: &dyn Journal, n: u32, records: &[Record]) -> RunId {
+    let lease = journal.create(run(n), &start("return 1"), &[], Flush::Process).await.unwrap();
+    journal.append(&lease, Seq(1), records, Flush::Process).await.unwrap();
+    journal.release(lease).await.unwrap();
+    run(n)
+}
+
+fn started() -> Record {
+    Record::Started(Box::new(start("return 1")))
+}
+
+/// Every kind, each way to flush, read by the writer and by another owner.
+pub async fn records_come_back_as_they_were_written(bench: &dyn Bench) {
+    let (one, two) = (bench.open().await, bench.open().await);
+    let lease = one.create(run(1), &start("return 1"), &[], Flush::Disk).await.unwrap();
+    assert_eq!((lease.run(), lease.fence()), (run(1), 1));
+    one.append(&lease, Seq(1), &[asked(1), answered(1, "1e400")], Flush::Process).await.unwrap();
+    one.append(&lease, Seq(3), &[], Flush::Process).await.unwrap();
+    one.append(&lease, Seq(3), &[failed(2)], Flush::Disk).await.unwrap();
+    one.append(&lease, Seq(4), &[ended(EndState::Completed)], Flush::Disk).await.unwrap();
+    let want = [started(), asked(1), answered(1, "1e400"), failed(2), ended(EndState::Completed)];
+    assert_eq!(one.read(run(1)).await.unwrap(), want);
+    assert_eq!(two.read(run(1)).await.unwrap(), want);
+}
+
+/// A batch with one record that may not be written writes none.
+pub async fn an_append_is_all_or_none(bench: &dyn Bench) {
+    let journal = bench.open().await;
+    let lease = journal.create(run(1), &start("return 1"), &[], Flush::Process).await.unwrap();
+    for bad in [vec![asked(1), started()], vec![asked(1), ended(EndState::Failed), answered(1, "1")]] {
+        let error = journal.append(&lease, Seq(1), &bad, Flush::Process).await.unwrap_err();
+        assert!(matches!(error, JournalError::Bug { .. }), "{error:?}");
+        assert_eq!(journal.read(run(1)).await.unwrap(), [started()]);
+    }
+    journal.append(&lease, Seq(1), &[asked(1), answered(1, "1")], Flush::Process).await.unwrap();
+    assert_eq!(journal.read(run(1)).await.unwrap(), [started(), asked(1), answered(1, "1")]);
+}
+
+/// Numbers that are taken or leave a gap are conflicts and write nothing.
+pub async fn only_the_next_number_is_taken(bench: &dyn Bench) {
+    let journal = bench.open().await;
+    let lease = journal.create(run(1), &start("return 1"), &[], Flush::Process).await.unwrap();
+    journal.append(&lease, Seq(1), &[asked(1)], Flush::Process).await.unwrap();
+    for at in [0, 1, 3, u64::MAX] {
+        let error = journal.append(&lease, Seq(at), &[answered(1, "1")], Flush::Process).await.unwrap_err();
+        assert!(matches!(error, JournalError::Conflict { run: r, at: Seq(a) } if r == run(1) && a == at), "{error:?}");
+    }
+    assert_eq!(journal.read(run(1)).await.unwrap(), [started(), asked(1)]);
+}
+
+/// Once a run was taken by force, the old lease writes nothing and frees nothing.
+pub async fn a_late_writer_is_refused(bench: &dyn Bench) {
+    let (old, new) = (bench.open().await, bench.open().await);
+    let late = old.create(run(1), &start("return 1"), &[], Flush::Process).await.unwrap();
+    let lease = new.acquire(run(1), Take::ByForce, NOW).await.unwrap();
+    assert_eq!(lease.fence(), 2);
+    let error = old.append(&late, Seq(1), &[asked(1)], Flush::Process).await.unwrap_err();
+    assert!(matches!(error, JournalError::Conflict { .. }), "{error:?}");
+    assert_eq!(new.read(run(1)).await.unwrap(), [started()]);
+
+    old.release(late).await.unwrap();
+    let error = old.acquire(run(1), Take::IfFree, NOW).await.unwrap_err();
+    assert!(matches!(error, JournalError::Held { .. }), "{error:?}");
+    new.append(&lease, Seq(1), &[asked(1)], Flush::Process).await.unwrap();
+    assert_eq!(old.read(run(1)).await.unwrap(), [started(), asked(1)]);
+}
+
+/// Not with the old lease, not with a new one.
+pub async fn nothing_follows_the_end(bench: &dyn Bench) {
+    let (journal, other) = (bench.open().await, bench.open().await);
+    let lease = journal.create(run(1), &start("return 1"), &[], Flush::Process).await.unwrap();
+    journal.append(&lease, Seq(1), &[ended(EndState::Cancelled)], Flush::Process).await.unwrap();
+    let error = journal.append(&lease, Seq(2), &[asked(1)], Flush::Process).await.unwrap_err();
+    assert!(matches!(error, JournalError::Over { run: r } if r == run(1)), "{error:?}");
+    for take in [Take::IfFree, Take::ByForce] {
+        let error = other.acquire(run(1), take, NOW).await.unwrap_err();
+        assert!(matches!(error, JournalError::Over { run: r } if r == run(1)), "{error:?}");
+    }
+    drop(lease);
+    assert_eq!(journal.read(run(1)).await.unwrap(), [started(), ended(EndState::Cancelled)]);
+}
+
+/// The second one to create a run changes nothing of the first one's.
+pub async fn a_run_is_created_once(bench: &dyn Bench) {
+    let (one, two) = (bench.open().await, bench.open().await);
+    let lease = one.create(run(1), &start("return 1"), &[], Flush::Process).await.unwrap();
+    let error = two.create(run(1), &start("return 2"), &[b"two".to_vec()], Flush::Process).await.unwrap_err();
+    assert!(matches!(error, JournalError::Conflict { at: Seq(0), .. }), "{error:?}");
+    assert_eq!(two.read(run(1)).await.unwrap(), [started()]);
+    assert!(one.blob(BlobHash::of(b"two")).await.is_err());
+    one.append(&lease, Seq(1), &[asked(1)], Flush::Process).await.unwrap();
+}
+
+/// One process does not drive a run twice either.
+pub async fn a_live_owner_holds_its_run_also_from_itself(bench: &dyn Bench) {
+    let (one, two) = (bench.open().await, bench.open().await);
+    let lease = one.create(run(1), &start("return 1"), &[], Flush::Process).await.unwrap();
+    for journal in [&one, &two] {
+        let error = journal.acquire(run(1), Take::IfFree, NOW).await.unwrap_err();
+        let JournalError::Held { run: held, owner } = &error else { panic!("{error:?}") };
+        assert_eq!((*held, owner.since_ms), (run(1), 1_700_000_000_000));
+        assert!(error.to_string().contains(&owner.who) && !owner.who.is_empty(), "{error}");
+        assert_eq!(journal.summary(run(1)).await.unwrap().owner.as_ref(), Some(owner));
+    }
+    one.append(&lease, Seq(1), &[asked(1)], Flush::Process).await.unwrap();
+}
+
+/// At once, without a time-out; and what the dead one wrote is there.
+pub async fn a_dead_owner_holds_nothing(bench: &dyn Bench) {
+    let (dead, new) = (bench.open().await, bench.open().await);
+    let late = dead.create(run(1), &start("return 1"), &[], Flush::Process).await.unwrap();
+    dead.append(&late, Seq(1), &[asked(1)], Flush::Process).await.unwrap();
+    dead.kill();
+    let summary = new.summary(run(1)).await.unwrap();
+    assert_eq!((summary.state, summary.owner), (RunState::Running, None));
+    assert_eq!(new.list(&Page { limit: 9, cursor: None }).await.unwrap().runs[0].owner, None);
+    let lease = new.acquire(run(1), Take::IfFree, NOW).await.unwrap();
+    assert_eq!(lease.fence(), 2);
+    new.append(&lease, Seq(2), &[answered(1, "1")], Flush::Process).await.unwrap();
+    assert_eq!(new.read(run(1)).await.unwrap(), [started(), asked(1), answered(1, "1")]);
+    drop(late);
+    assert!(new.summary(run(1)).await.unwrap().owner.is_some());
+}
+
+/// Both ways decide nothing about the run.
+pub async fn a_lease_that_is_released_or_dropped_frees_its_run(bench: &dyn Bench) {
+    let (one, two) = (bench.open().await, bench.open().await);
+    let lease = one.create(run(1), &start("return 1"), &[], Flush::Process).await.unwrap();
+    one.release(lease).await.unwrap();
+    let summary = two.summary(run(1)).await.unwrap();
+    assert_eq!((summary.state, summary.owner), (RunState::Running, None));
+    drop(two.acquire(run(1), Take::IfFree, NOW).await.unwrap());
+    // The drop was handed over without an answer; the next write of that owner comes after it.
+    drop(two.create(run(2), &start("return 1"), &[], Flush::Process).await.unwrap());
+    assert_eq!(one.acquire(run(1), Take::IfFree, NOW).await.unwrap().fence(), 3);
+}
+
+/// From two owners and several tasks of each.
+pub async fn of_two_that_acquire_at_once_one_gets_the_run(bench: &dyn Bench) {
+    let (one, two) = (bench.open().await, bench.open().await);
+    filled(&*one, 1, &[asked(1)]).await;
+    let take = |journal: &super::Opened| {
+        let journal = Arc::clone(&journal.journal);
+        tokio::spawn(async move { journal.acquire(run(1), Take::IfFree, NOW).await })
+    };
+    let tries: Vec<_> = (0..8).map(|n| take(if n % 2 == 0 { &one } else { &two })).collect();
+    let mut leases = Vec::new();
+    for tried in tries {
+        match tried.await.unwrap() {
+            Ok(lease) => leases.push(lease),
+            Err(error) => assert!(matches!(error, JournalError::Held { .. }), "{error:?}"),
+        }
+    }
+    assert_eq!(leases.iter().map(crate::Lease::fence).collect::<Vec<_>>(), [2]);
+}
+
+/// A conflict in a shared commit fails its own request and no other.
+pub async fn many_writers_get_their_own_answers(bench: &dyn Bench) {
+    let journal = bench.open().await;
+    let writers: Vec<_> = (0..32)
+        .map(|n| {
+            let journal = Arc::clone(&journal.journal);
+            tokio::spawn(async move {
+                let lease = journal.create(run(n), &start("return 1"), &[], Flush::Process).await.unwrap();
+                for at in 1..=20 {
+                    let flush = if (u64::from(n) + at) % 16 == 0 { Flush::Disk } else { Flush::Process };
+                    journal.append(&lease, Seq(at), &[answered(at, "1")], flush).await.unwrap();
+                    let again = journal.append(&lease, Seq(at), &[answered(at, "2")], flush).await;
+                    assert!(matches!(again, Err(JournalError::Conflict { .. })), "{again:?}");
+                }
+            })
+        })
+        .collect();
+    for writer in writers {
+        writer.await.unwrap();
+    }
+    let want: Vec<_> = std::iter::once(started()).chain((1..=20).map(|at| answered(at, "1"))).collect();
+    for n in 0..32 {
+        assert_eq!(journal.read(run(n)).await.unwrap(), want);
+    }
+}
+
+/// Each run is shown once, whatever is added or changed between two pages.
+pub async fn pages_stay_in_place_while_runs_are_added(bench: &dyn Bench) {
+    let journal = bench.open().await;
+    for n in 1..=7 {
+        filled(&*journal, n, &[asked(1)]).await;
+    }
+    let mut seen = Vec::new();
+    let mut page = Page { limit: 3, cursor: None };
+    for added in 8.. {
+        let listing = journal.list(&page).await.unwrap();
+        seen.push(listing.runs.iter().map(|summary| summary.run).collect::<Vec<_>>());
+        filled(&*journal, added, &[ended(EndState::Failed)]).await;
+        page.cursor = listing.next_cursor;
+        if page.cursor.is_none() {
+            break;
+        }
+    }
+    let runs = |numbers: &[u32]| numbers.iter().map(|n| run(*n)).collect::<Vec<_>>();
+    assert_eq!(seen, [runs(&[7, 6, 5]), runs(&[4, 3, 2]), runs(&[1])]);
+
+    let all = journal.list(&Page { limit: 10, cursor: None }).await.unwrap();
+    assert_eq!((all.runs.len(), all.next_cursor), (10, None));
+    assert_eq!(journal.list(&Page::default()).await.unwrap().runs.len(), 1);
+    assert_eq!(journal.list(&Page { limit: usize::MAX, cursor: None }).await.unwrap().runs.len(), 10);
+    for bad in ["", "1", "é", "' OR 1", "018bcfe5-6800-7fff-bfff-ffffffffffff"] {
+        let error = journal.list(&Page { limit: 1, cursor: Some(bad.to_owned()) }).await.unwrap_err();
+        assert!(matches!(error, JournalError::BadCursor { .. }), "{bad}: {error:?}");
+    }
+    let last = Page { limit: 3, cursor: Some("0".repeat(32)) };
+    assert!(journal.list(&last).await.unwrap().runs.is_empty());
+}
+
+/// From start to end.
+pub async fn a_summary_tells_how_a_run_stands(bench: &dyn Bench) {
+    let journal = bench.open().await;
+    let lease = journal.create(run(1), &start("\n  const a = 1;\nreturn a"), &[], Flush::Process).await.unwrap();
+    let running = journal.summary(run(1)).await.unwrap();
+    assert_eq!((running.state, running.records, running.ended_ms), (RunState::Running, 1, None));
+    assert_eq!((running.started_ms, running.session.as_deref()), (1_700_000_000_000, Some("s")));
+    assert_eq!(running.title, "const a = 1;");
+    assert!(running.owner.is_some());
+    journal.append(&lease, Seq(1), &[asked(1), ended(EndState::Failed)], Flush::Process).await.unwrap();
+    let over = journal.summary(run(1)).await.unwrap();
+    assert_eq!((over.state, over.records, over.ended_ms), (RunState::Failed, 3, Some(1_700_000_009_000)));
+    assert_eq!(over.owner, None);
+}
+
+/// As typed by a person.
+pub async fn a_prefix_finds_runs_newest_first(bench: &dyn Bench) {
+    let journal = bench.open().await;
+    for n in [1, 2, 300] {
+        filled(&*journal, n, &[asked(1)]).await;
+    }
+    let id = run(2).to_string();
+    assert_eq!(journal.find(&id, 9).await.unwrap(), [run(2)]);
+    assert_eq!(journal.find(&id.to_uppercase().replace('-', ""), 9).await.unwrap(), [run(2)]);
+    assert_eq!(journal.find(&id[..9], 9).await.unwrap(), [run(300), run(2), run(1)]);
+    assert_eq!(journal.find(&id[..9], 2).await.unwrap(), [run(300), run(2)]);
+    assert_eq!(journal.find("", usize::MAX).await.unwrap().len(), 3);
+    for nobody in ["ffff", "%", "x", &"0".repeat(64)] {
+        assert_eq!(journal.find(nobody, 9).await.unwrap(), [], "{nobody}");
+    }
+}
+
+/// In every way to ask for it.
+pub async fn what_is_not_there_is_named(bench: &dyn Bench) {
+    let journal = bench.open().await;
+    let errors = [
+        journal.read(run(1)).await.unwrap_err(),
+        journal.summary(run(1)).await.unwrap_err(),
+        journal.acquire(run(1), Take::ByForce, NOW).await.unwrap_err(),
+    ];
+    for error in errors {
+        assert!(matches!(error, JournalError::NotFound { .. }), "{error:?}");
+        assert!(error.to_string().contains(&format!("`{}`", run(1))), "{error}");
+    }
+    let error = journal.blob(BlobHash::of(b"none")).await.unwrap_err();
+    assert!(matches!(error, JournalError::NoBlob { .. }), "{error:?}");
+}
+
+/// Two runs can bring the same blob. One whose bytes changed is refused, until a run brings it again.
+pub async fn a_blob_is_shared_and_checked(bench: &dyn Bench) {
+    let journal = bench.open().await;
+    let (big, hash) = (vec![7; 100_000], BlobHash::of(&[7; 100_000]));
+    let blobs = [big.clone(), Vec::new(), big.clone()];
+    let first = journal.create(run(1), &start("return 1"), &blobs, Flush::Process).await.unwrap();
+    let second = journal.create(run(2), &start("return 1"), &blobs, Flush::Process).await.unwrap();
+    assert_eq!(journal.blob(hash).await.unwrap(), big);
+    assert_eq!(journal.blob(BlobHash::of(b"")).await.unwrap(), b"");
+    bench.spoil(hash);
+    let error = journal.blob(hash).await.unwrap_err();
+    assert!(matches!(error, JournalError::DamagedBlob { hash: h } if h == hash), "{error:?}");
+    let third = journal.create(run(3), &start("return 1"), &blobs, Flush::Process).await.unwrap();
+    assert_eq!(journal.blob(hash).await.unwrap(), big);
+    drop((first, second, third));
+}
+
+/// Whatever was changed, and wherever.
+pub async fn a_damaged_record_is_refused_by_number(bench: &dyn Bench) {
+    type Change = fn(&mut Vec<super::RawRecord>);
+    let journal = bench.open().await;
+    let changes: [(u64, Change); 10] = [
+        (0, |records| records[0].payload[2] ^= 1),
+        (2, |records| {
+            let end = records[2].payload.len() - 2;
+            records[2].payload[end] ^= 1;
+        }),
+        (2, |records| records[2].payload.clear()),
+        (2, |records| records[2].kind = 2),
+        (2, |records| records[2].kind = 99),
+        (2, |records| records[2].kind = -1),
+        (3, |records| records[3].link[31] ^= 1),
+        (1, |records| drop(records.remove(1))),
+        (3, |records| drop(records.pop())),
+        (0, |records| {
+            let (first, second) = records.split_at_mut(1);
+            std::mem::swap(&mut first[0].payload, &mut second[0].payload);
+        }),
+    ];
+    for (n, (seq, change)) in (1..).zip(changes) {
+        let id = filled(&*journal, n, &[asked(1), answered(1, "1"), answered(2, "2")]).await;
+        assert_eq!(journal.read(id).await.unwrap().len(), 4);
+        bench.edit(id, Chain::Kept, change);
+        let error = journal.read(id).await.unwrap_err();
+        assert!(
+            matches!(&error, JournalError::Damaged { run, seq: at, .. } if *run == id && at.0 == seq),
+            "change {n}: {error:?}"
+        );
+    }
+    // A record that was put at the end, with a checksum that fits: the head does not know it.
+    let (long, short) = (filled(&*journal, 50, &[asked(1)]).await, filled(&*journal, 51, &[asked(1)]).await);
+    bench.edit(long, Chain::Kept, |records| {
+        let more = super::RawRecord { seq: 2, ..records[1].clone() };
+        records.push(more);
+        let mut chained = records.clone();
+        super::edit::make_chain(run(50), &mut chained);
+        records[2].link.clone_from(&chained[2].link);
+    });
+    let error = journal.read(long).await.unwrap_err();
+    assert!(matches!(error, JournalError::Damaged { seq: Seq(2), .. }), "{error:?}");
+    // A last record that was changed, with a checksum that fits: the head knows another one.
+    let other = filled(&*journal, 52, &[asked(1)]).await;
+    bench.edit(other, Chain::Kept, |records| {
+        records[1].payload.push(b' ');
+        super::edit::make_chain(run(52), records);
+    });
+    assert!(matches!(journal.read(other).await, Err(JournalError::Damaged { seq: Seq(1), .. })));
+    bench.edit(short, Chain::Kept, Vec::clear);
+    assert!(matches!(journal.read(short).await, Err(JournalError::Damaged { seq: Seq(0), .. })));
+}
+
+/// Bytes that are as written and unknown are newer; nobody is told that the journal is broken.
+pub async fn a_newer_record_is_told_from_a_damaged_one(bench: &dyn Bench) {
+    let journal = bench.open().await;
+    let kind = filled(&*journal, 1, &[asked(1)]).await;
+    bench.edit(kind, Chain::Made, |records| records[1].kind = 99);
+    let field = filled(&*journal, 2, &[asked(1)]).await;
+    bench.edit(field, Chain::Made, |records| {
+        let at = records[1].payload.len() - 1;
+        records[1].payload.splice(at.., *b",\"new\":1}");
+    });
+    for (run, what) in [(kind, "kind 99"), (field, "`new`")] {
+        let error = journal.read(run).await.unwrap_err();
+        assert!(matches!(error, JournalError::Newer { .. }), "{error:?}");
+        let text = error.to_string();
+        assert!(text.contains(&format!("record 1 of run `{run}`")) && text.contains(what), "{text}");
+    }
+}

@@ -1,0 +1,113 @@
+//! A journal that loses its power.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use async_trait::async_trait;
+
+use crate::{BlobHash, Flush, Journal, JournalError, Lease, Listing, Page, Record, RunId, Seq, Started, Summary, Take};
+
+/// Passes everything through until write number `nth`, then fails that one and all that comes after it, reads
+/// included: a process without power does not get a second try.
+///
+/// A write is a `create` or an `append`. Taking and releasing a run decide nothing, so they are not counted.
+pub struct PowerCut {
+    journal: Arc<dyn Journal>,
+    nth: u64,
+    cut: Cut,
+    writes: AtomicU64,
+}
+
+/// On which side of the write the power goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cut {
+    /// The write never happens.
+    Before,
+    /// The write is stored, and the writer never hears of it.
+    After,
+}
+
+impl PowerCut {
+    /// Cuts the power at write `nth`, counted from 0.
+    pub fn at(journal: Arc<dyn Journal>, nth: u64, cut: Cut) -> Self {
+        Self { journal, nth, cut, writes: AtomicU64::new(0) }
+    }
+
+    /// Never cuts it: for counting.
+    pub fn never(journal: Arc<dyn Journal>) -> Self {
+        Self::at(journal, u64::MAX, Cut::Before)
+    }
+
+    /// Returns how many writes were tried.
+    pub fn writes(&self) -> u64 {
+        self.writes.load(Ordering::SeqCst)
+    }
+
+    /// Returns whether the power is off.
+    pub fn is_off(&self) -> bool {
+        self.writes() > self.nth
+    }
+
+    fn on(&self) -> Result<&dyn Journal, JournalError> {
+        if self.is_off() { Err(off()) } else { Ok(&*self.journal) }
+    }
+
+    async fn write<T>(&self, write: impl Future<Output = Result<T, JournalError>>) -> Result<T, JournalError> {
+        let number = self.writes.fetch_add(1, Ordering::SeqCst);
+        if number > self.nth || (number == self.nth && self.cut == Cut::Before) {
+            return Err(off());
+        }
+        let written = write.await;
+        if number == self.nth { Err(off()) } else { written }
+    }
+}
+
+fn off() -> JournalError {
+    let what = "the power was cut by a test".to_owned();
+    JournalError::Unavailable { journal: "power cut".to_owned(), what, source: None }
+}
+
+#[async_trait]
+impl Journal for PowerCut {
+    async fn create(
+        &self,
+        run: RunId,
+        start: &Started,
+        blobs: &[Vec<u8>],
+        flush: Flush,
+    ) -> Result<Lease, JournalError> {
+        self.write(self.journal.create(run, start, blobs, flush)).await
+    }
+
+    async fn acquire(&self, run: RunId, take: Take, now_ms: i64) -> Result<Lease, JournalError> {
+        self.on()?.acquire(run, take, now_ms).await
+    }
+
+    async fn append(&self, lease: &Lease, at: Seq, records: &[Record], flush: Flush) -> Result<(), JournalError> {
+        self.write(self.journal.append(lease, at, records, flush)).await
+    }
+
+    async fn release(&self, lease: Lease) -> Result<(), JournalError> {
+        self.on()?.release(lease).await
+    }
+
+    async fn read(&self, run: RunId) -> Result<Vec<Record>, JournalError> {
+        self.on()?.read(run).await
+    }
+
+    async fn summary(&self, run: RunId) -> Result<Summary, JournalError> {
+        self.on()?.summary(run).await
+    }
+
+    async fn find(&self, prefix: &str, most: usize) -> Result<Vec<RunId>, JournalError> {
+        self.on()?.find(prefix, most).await
+    }
+
+    async fn list(&self, page: &Page) -> Result<Listing, JournalError> {
+        self.on()?.list(page).await
+    }
+
+    async fn blob(&self, hash: BlobHash) -> Result<Vec<u8>, JournalError> {
+        self.on()?.blob(hash).await
+    }
+}
