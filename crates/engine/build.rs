@@ -49,6 +49,12 @@ const PATCHES: &[(&str, usize, &str)] = &[
         1,
         "bool is_async;\n\n            emit_source_loc(s);\n            source_line_num = s->token.line_num;\n",
     ),
+    // Keys are counted first and collected then, so an object that is still asleep (value.c) must wake before.
+    (
+        "    *ptab = NULL;\n    *plen = 0;\n\n    /* compute the number of returned properties */\n",
+        1,
+        "    *ptab = NULL;\n    *plen = 0;\n    if (p->class_id == lazy_class && rf_wake(ctx, p))\n        return -1;\n",
+    ),
 ];
 
 const LOOP_WHILE: &str = "BlockEnv break_entry;\n\n            label_cont = new_label(s);\n            label_break = new_label(s);\n\n            push_break_entry(s->cur_func, &break_entry,";
@@ -56,7 +62,7 @@ const LOOP_DO: &str = "BlockEnv break_entry;\n\n            label_cont = new_lab
 const LOOP_FOR: &str = "bool is_async;\n\n            source_line_num = s->token.line_num;\n";
 
 fn main() {
-    for path in ["build.rs", "guest/shim.c", "guest/prelude.js"] {
+    for path in ["build.rs", "guest/shim.c", "guest/value.c", "guest/prelude.js"] {
         println!("cargo::rerun-if-changed={path}");
     }
     println!("cargo::rerun-if-env-changed=REFRAIN_CLANG");

@@ -28,6 +28,7 @@ mod sandbox;
 mod snapshot;
 pub mod source;
 mod template;
+mod value;
 
 pub use error::EngineError;
 pub use limits::{Limits, Stop};

@@ -20,7 +20,7 @@ const PRELUDE: &str = include_str!("../guest/prelude.js");
 
 /// Part of the fingerprint: what the host does that a script can notice, beside the template. Raised when the way a value
 /// crosses the boundary changes, or a setting below that moves fuel.
-const BEHAVIOUR: &str = "wasmtime 48.0.8; opt speed; fuel; json text; 1";
+const BEHAVIOUR: &str = "wasmtime 48.0.8; opt speed; fuel; compact values; 1";
 
 /// The shared engine. Cheap to clone.
 #[derive(Clone)]

@@ -6,6 +6,7 @@ use crate::{
     guest::{End, Host},
     sandbox::{Delivery, Outcome},
     source::Frame,
+    value,
 };
 
 /// Fuel for reading the stack of a stopped guest, whose own may be used up.
@@ -40,10 +41,10 @@ impl Exports {
         if let Ok(construct) = instance.get_typed_func::<(), ()>(&mut *store, "_initialize") {
             construct.call(&mut *store, ())?;
         }
-        let address = self.allocate.call(&mut *store, length(prelude)?)?;
+        let address = self.allocate.call(&mut *store, length(prelude.as_bytes())?)?;
         self.memory.write(&mut *store, address as usize, prelude.as_bytes())?;
         let initialise = instance.get_typed_func::<(u32, u32), i32>(&mut *store, "rf_initialise")?;
-        if initialise.call(&mut *store, (address, length(prelude)?))? != 0 {
+        if initialise.call(&mut *store, (address, length(prelude.as_bytes())?))? != 0 {
             bail!("the prelude failed: {}", said(store));
         }
         Ok(())
@@ -59,25 +60,30 @@ impl Exports {
     }
 
     pub(crate) async fn begin(&self, store: &mut Store<Host>, seed: u64, facts: &str) -> Result<()> {
-        let address = self.copy_in(store, facts).await?;
-        match self.begin.call_async(&mut *store, (seed, address, length(facts)?)).await? {
+        let address = self.copy_in(store, facts.as_bytes()).await?;
+        match self.begin.call_async(&mut *store, (seed, address, length(facts.as_bytes())?)).await? {
             0 => Ok(()),
             _ => bail!("the run could not begin: {}", said(store)),
         }
     }
 
     pub(crate) async fn start(&self, store: &mut Store<Host>, javascript: &str) -> Result<i32> {
-        let address = self.copy_in(store, javascript).await?;
-        self.start.call_async(store, (address, length(javascript)?)).await
+        let address = self.copy_in(store, javascript.as_bytes()).await?;
+        self.start.call_async(store, (address, length(javascript.as_bytes())?)).await
     }
 
     pub(crate) async fn deliver(&self, store: &mut Store<Host>, delivery: &Delivery) -> Result<i32> {
-        let (failed, json) = match &delivery.outcome {
-            Outcome::Value(json) => (0, json),
-            Outcome::Failure(json) => (1, json),
+        let compact;
+        // The numbers are shim.c's.
+        let (kind, bytes) = match &delivery.outcome {
+            Outcome::Failure(json) => (1, json.as_bytes()),
+            Outcome::Value(json) => {
+                compact = value::compact(json);
+                compact.as_deref().map_or((0, json.as_bytes()), |bytes| (2, bytes))
+            }
         };
-        let address = self.copy_in(store, json).await?;
-        self.deliver.call_async(store, (delivery.call, failed, address, length(json)?)).await
+        let address = self.copy_in(store, bytes).await?;
+        self.deliver.call_async(store, (delivery.call, kind, address, length(bytes)?)).await
     }
 
     /// Where the stopped guest stands. Empty when it cannot say.
@@ -95,12 +101,12 @@ impl Exports {
         Frame::parse_all(&String::from_utf8_lossy(&text[..end]))
     }
 
-    async fn copy_in(&self, store: &mut Store<Host>, text: &str) -> Result<u32> {
-        let address = self.allocate.call_async(&mut *store, length(text)?).await?;
+    async fn copy_in(&self, store: &mut Store<Host>, bytes: &[u8]) -> Result<u32> {
+        let address = self.allocate.call_async(&mut *store, length(bytes)?).await?;
         if address == 0 {
-            bail!("the guest has no room for {} bytes", text.len());
+            bail!("the guest has no room for {} bytes", bytes.len());
         }
-        self.memory.write(&mut *store, address as usize, text.as_bytes())?;
+        self.memory.write(&mut *store, address as usize, bytes)?;
         Ok(address)
     }
 }
@@ -113,9 +119,9 @@ fn said(store: &mut Store<Host>) -> String {
     }
 }
 
-fn length(text: &str) -> Result<u32> {
-    match u32::try_from(text.len()) {
+fn length(bytes: &[u8]) -> Result<u32> {
+    match u32::try_from(bytes.len()) {
         Ok(length) if length < u32::MAX => Ok(length),
-        _ => bail!("a text of {} bytes does not fit into the guest", text.len()),
+        _ => bail!("{} bytes do not fit into the guest", bytes.len()),
     }
 }

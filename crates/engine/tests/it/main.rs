@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod determinism;
+mod lazy;
 mod limits;
 mod script;
 mod snapshot;
