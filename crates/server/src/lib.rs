@@ -1,1 +1,35 @@
-//! What machines talk to: the MCP server
+//! What machines talk to: the MCP server.
+//!
+//! A client starts `refrain serve` and speaks MCP on its standard streams. It is offered three tools: `run_code` runs a
+//! script, `search_tools` and `describe_tools` tell what a script can call. Everything else is the runtime's business.
+//!
+//! # Invariants
+//!
+//! * **Standard output is the protocol.** Nothing in this crate prints.
+//! * **A client never decides about a run.** A request that is cancelled or a client that hangs up ends the answer, and the
+//!   journal has the run: it goes on, or is taken up later.
+//! * **What a model can mend, a model can read.** A script that fails and arguments that are wrong are tool results with
+//!   `isError`; a protocol error is for a request that reaches no tool.
+//! * **Every answer is bounded**, the text and the structured content each, and says so where it was cut.
+//! * **Equal catalogs give equal bytes** in `tools/list`, so that a client's prompt cache survives.
+//! * Only this crate knows the wire types of the protocol, and `refrain-runtime` is all it knows of Refrain.
+//!
+//! # Deliberately not here
+//!
+//! No policy, no settings, no environment: handlers translate and call the runtime. HTTP, progress, elicitation, artifacts
+//! and the tools that go with them are still to come.
+
+mod arguments;
+mod cut;
+mod discover;
+mod error;
+mod mcp;
+mod prompt;
+mod render;
+mod stdio;
+mod structured;
+mod tasks;
+mod tools;
+
+pub use error::ServeError;
+pub use stdio::{serve, serve_stdio};

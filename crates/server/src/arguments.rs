@@ -1,0 +1,236 @@
+//! The arguments of a call, checked once.
+//!
+//! A model reads the complaint and tries again, so every fault is named at once, each with its key, what came and what would
+//! be right. `null` counts as left out: many clients send it for that.
+
+use rmcp::model::JsonObject;
+use serde_json::Value;
+
+use refrain_runtime::Language;
+
+/// What a call without a budget of its own may answer, in tokens.
+pub(crate) const DEFAULT_OUTPUT_TOKENS: u64 = 10_000;
+/// Names in one `describe_tools`.
+pub(crate) const MOST_NAMES: usize = 50;
+/// Hits of one `search_tools`.
+pub(crate) const MOST_HITS: u64 = 50;
+/// Hits where no number is asked for.
+pub(crate) const DEFAULT_HITS: u64 = 10;
+
+/// Arguments of `run_code`.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct RunCode {
+    pub(crate) code: String,
+    pub(crate) language: Language,
+    pub(crate) session: Option<String>,
+    pub(crate) timeout_ms: Option<u64>,
+    pub(crate) max_output_tokens: u64,
+}
+
+/// Arguments of `search_tools`.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct SearchTools {
+    pub(crate) query: String,
+    pub(crate) limit: usize,
+}
+
+/// Arguments of `describe_tools`.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct DescribeTools {
+    pub(crate) names: Vec<String>,
+}
+
+/// Arguments that cannot be used, in words for a model.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{tool}` was not run, its arguments are wrong: {}", faults.join("; "))]
+pub(crate) struct BadArguments {
+    tool: &'static str,
+    faults: Vec<String>,
+}
+
+impl RunCode {
+    pub(crate) fn parse(given: Option<JsonObject>) -> Result<Self, BadArguments> {
+        let mut given = Given::new("run_code", given);
+        let code = given.required("code", "the script as a text", text);
+        let language = given.optional("language", "`typescript` (JavaScript is a part of it)", language);
+        let session =
+            given.optional("session", "a text that is not empty", |value| text(value).filter(|s| !s.is_empty()));
+        let timeout_ms = given.optional("timeout_ms", "a whole number of milliseconds, at least 1", count);
+        let budget = given.optional("max_output_tokens", "a whole number of tokens, at least 1", count);
+        given.finish()?;
+        Ok(Self {
+            code: code.unwrap_or_default(),
+            language: language.unwrap_or_default(),
+            session,
+            timeout_ms,
+            max_output_tokens: budget.unwrap_or(DEFAULT_OUTPUT_TOKENS),
+        })
+    }
+}
+
+impl SearchTools {
+    pub(crate) fn parse(given: Option<JsonObject>) -> Result<Self, BadArguments> {
+        let mut given = Given::new("search_tools", given);
+        let query = given.required("query", "a few words as a text", text);
+        let limit = given.optional("limit", &format!("a whole number from 1 to {MOST_HITS}"), |value| {
+            count(value).filter(|limit| *limit <= MOST_HITS)
+        });
+        given.finish()?;
+        let limit = usize::try_from(limit.unwrap_or(DEFAULT_HITS)).unwrap_or(usize::MAX);
+        Ok(Self { query: query.unwrap_or_default(), limit })
+    }
+}
+
+impl DescribeTools {
+    pub(crate) fn parse(given: Option<JsonObject>) -> Result<Self, BadArguments> {
+        let mut given = Given::new("describe_tools", given);
+        let expected = format!("an array of 1 to {MOST_NAMES} tool paths, such as `[\"github.list_issues\"]`");
+        let names = given.required("names", &expected, |value| {
+            let names = value.as_array()?.iter().map(text).collect::<Option<Vec<_>>>()?;
+            (1..=MOST_NAMES).contains(&names.len()).then_some(names)
+        });
+        given.finish()?;
+        Ok(Self { names: names.unwrap_or_default() })
+    }
+}
+
+/// What is left of the arguments while they are taken one by one.
+struct Given {
+    tool: &'static str,
+    left: JsonObject,
+    known: Vec<&'static str>,
+    faults: Vec<String>,
+}
+
+impl Given {
+    fn new(tool: &'static str, given: Option<JsonObject>) -> Self {
+        Self { tool, left: given.unwrap_or_default(), known: Vec::new(), faults: Vec::new() }
+    }
+
+    fn optional<T>(&mut self, key: &'static str, expected: &str, read: impl FnOnce(&Value) -> Option<T>) -> Option<T> {
+        self.known.push(key);
+        let value = self.left.shift_remove(key).filter(|value| !value.is_null())?;
+        let read = read(&value);
+        if read.is_none() {
+            self.faults.push(format!("`{key}` is {}; send {expected}", shown(&value)));
+        }
+        read
+    }
+
+    fn required<T>(&mut self, key: &'static str, expected: &str, read: impl FnOnce(&Value) -> Option<T>) -> Option<T> {
+        if self.left.get(key).is_none_or(Value::is_null) {
+            self.faults.push(format!("`{key}` is missing; send {expected}"));
+        }
+        self.optional(key, expected, read)
+    }
+
+    fn finish(mut self) -> Result<(), BadArguments> {
+        let known = self.known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
+        for key in self.left.keys() {
+            self.faults.push(format!("{} is no argument; there are {known}", shown(&Value::from(key.as_str()))));
+        }
+        if self.faults.is_empty() { Ok(()) } else { Err(BadArguments { tool: self.tool, faults: self.faults }) }
+    }
+}
+
+fn text(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned)
+}
+
+fn count(value: &Value) -> Option<u64> {
+    value.as_u64().filter(|count| *count > 0)
+}
+
+fn language(value: &Value) -> Option<Language> {
+    matches!(value.as_str()?, "typescript" | "ts" | "javascript" | "js").then_some(Language::TypeScript)
+}
+
+/// The value as it was sent, or its beginning.
+fn shown(value: &Value) -> String {
+    const MOST: usize = 60;
+    let text = value.to_string();
+    if text.len() <= MOST { format!("`{text}`") } else { format!("`{}…`", &text[..text.floor_char_boundary(MOST)]) }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn check(parsed: Result<impl std::fmt::Debug, BadArguments>, expect: &str) {
+        let said = parsed.map_err(|error| error.to_string());
+        match said {
+            Ok(parsed) => assert_eq!(format!("{parsed:?}"), expect),
+            Err(said) => assert_eq!(said.split_once(": ").map_or("", |(_, faults)| faults), expect),
+        }
+    }
+
+    fn object(value: Value) -> Option<JsonObject> {
+        value.as_object().cloned()
+    }
+
+    #[test]
+    fn every_fault_of_run_code_is_named_with_its_key() {
+        let check = |given: Value, expect: &str| check(RunCode::parse(object(given)), expect);
+        check(
+            json!({"code": "return 1"}),
+            r#"RunCode { code: "return 1", language: TypeScript, session: None, timeout_ms: None, max_output_tokens: 10000 }"#,
+        );
+        check(
+            json!({"code": "", "language": "js", "session": "s", "timeout_ms": 5, "max_output_tokens": 1}),
+            r#"RunCode { code: "", language: TypeScript, session: Some("s"), timeout_ms: Some(5), max_output_tokens: 1 }"#,
+        );
+        check(
+            json!({"code": "1", "timeout_ms": null, "session": null}),
+            r#"RunCode { code: "1", language: TypeScript, session: None, timeout_ms: None, max_output_tokens: 10000 }"#,
+        );
+        check(json!({}), "`code` is missing; send the script as a text");
+        check(json!({"code": null}), "`code` is missing; send the script as a text");
+        check(json!({"code": ["a"]}), "`code` is `[\"a\"]`; send the script as a text");
+        check(
+            json!({"code": "1", "language": "python"}),
+            "`language` is `\"python\"`; send `typescript` (JavaScript is a part of it)",
+        );
+        check(
+            json!({"code": "1", "timeout_ms": 0}),
+            "`timeout_ms` is `0`; send a whole number of milliseconds, at least 1",
+        );
+        check(
+            json!({"code": "1", "timeout_ms": "60"}),
+            "`timeout_ms` is `\"60\"`; send a whole number of milliseconds, at least 1",
+        );
+        check(
+            json!({"code": "1", "max_output_tokens": -1.5}),
+            "`max_output_tokens` is `-1.5`; send a whole number of tokens, at least 1",
+        );
+        check(json!({"code": "1", "session": ""}), "`session` is `\"\"`; send a text that is not empty");
+        check(
+            json!({"script": "1", "timeout_ms": {}}),
+            "`code` is missing; send the script as a text; \
+             `timeout_ms` is `{}`; send a whole number of milliseconds, at least 1; \
+             `\"script\"` is no argument; there are `code`, `language`, `session`, `timeout_ms`, `max_output_tokens`",
+        );
+        let long = "ä".repeat(500);
+        check(
+            json!({"code": "1", "session": [long]}),
+            &format!("`session` is `[\"{}…`; send a text that is not empty", "ä".repeat(29)),
+        );
+    }
+
+    #[test]
+    fn every_fault_of_the_others_is_named_too() {
+        let search = |given: Value, expect: &str| check(SearchTools::parse(object(given)), expect);
+        search(json!({"query": "a"}), r#"SearchTools { query: "a", limit: 10 }"#);
+        search(json!({"query": "a", "limit": 50}), r#"SearchTools { query: "a", limit: 50 }"#);
+        search(json!({"query": "a", "limit": 51}), "`limit` is `51`; send a whole number from 1 to 50");
+        search(json!({"query": 1}), "`query` is `1`; send a few words as a text");
+        let describe = |given: Value, expect: &str| check(DescribeTools::parse(object(given)), expect);
+        let expected = "send an array of 1 to 50 tool paths, such as `[\"github.list_issues\"]`";
+        describe(json!({"names": ["a", "b"]}), r#"DescribeTools { names: ["a", "b"] }"#);
+        describe(json!({"names": "a"}), &format!("`names` is `\"a\"`; {expected}"));
+        describe(json!({"names": []}), &format!("`names` is `[]`; {expected}"));
+        describe(json!({"names": [1]}), &format!("`names` is `[1]`; {expected}"));
+        check(DescribeTools::parse(None), &format!("`names` is missing; {expected}"));
+    }
+}

@@ -1,0 +1,196 @@
+//! Answers of `search_tools` and `describe_tools`: which tools there are, and everything about some of them.
+//!
+//! Both answer from the catalog as it is now. A name that leads to no tool is an entry with the reason, and the other names
+//! are answered all the same.
+
+use serde_json::{Value, json};
+
+use refrain_runtime::{Catalog, Description, Status};
+
+use crate::{
+    arguments::{DEFAULT_OUTPUT_TOKENS, DescribeTools, SearchTools},
+    cut::{Budget, Measure, cut},
+};
+
+/// An answer, once for a program and once for a model.
+pub(crate) struct Answer {
+    pub(crate) content: Value,
+    pub(crate) text: String,
+}
+
+/// Finds tools by words, best first.
+pub(crate) fn search(catalog: &Catalog, asked: &SearchTools) -> Answer {
+    let hits = catalog.search(&asked.query, asked.limit);
+    let mut parts: Vec<String> = hits
+        .iter()
+        .map(|hit| match hit.summary.as_str() {
+            "" => hit.signature.clone(),
+            summary => format!("{}\n  {summary}", hit.signature),
+        })
+        .collect();
+    if hits.is_empty() {
+        parts.push(format!("No tool fits these words; there are {} tools. Try other words.", catalog.tools().len()));
+    }
+    parts.extend(unknown_sources(catalog));
+    let tools: Vec<Value> = hits
+        .into_iter()
+        .map(|hit| json!({"path": hit.path, "call": hit.call, "signature": hit.signature, "description": hit.summary}))
+        .collect();
+    Answer { content: json!({ "tools": tools }), text: parts.join("\n\n") }
+}
+
+/// Gives everything about each tool that is named.
+pub(crate) fn describe(catalog: &Catalog, asked: &DescribeTools) -> Answer {
+    let names = asked.names.iter().map(String::as_str);
+    let room = Budget::of_tokens(DEFAULT_OUTPUT_TOKENS).bytes / asked.names.len().max(1);
+    let (mut tools, mut parts) = (Vec::new(), Vec::new());
+    for (name, found) in asked.names.iter().zip(catalog.describe(names)) {
+        match found {
+            Ok(found) => {
+                let entry = entry(name, &found, room);
+                parts.push(told(&entry));
+                tools.push(entry);
+            }
+            Err(error) => {
+                parts.push(format!("`{name}`: {error}"));
+                tools.push(json!({"name": name, "error": error.to_string()}));
+            }
+        }
+    }
+    Answer { content: json!({ "tools": tools }), text: parts.join("\n\n") }
+}
+
+/// One tool as structured content. Schemas that do not fit are left out with a note; the signature is never long.
+fn entry(name: &str, found: &Description, room: usize) -> Value {
+    let tool = &found.tool;
+    let mut notes = tool.notes.clone();
+    let mut schemas = [Some(&tool.input_schema), tool.output_schema.as_ref()].map(|schema| {
+        let schema = schema?;
+        let bytes = schema.to_string().len();
+        // A third for each, and one for the description.
+        (bytes <= room / 3).then_some(schema).or_else(|| {
+            notes.push(format!("a schema of {bytes} bytes is left out; the signature has its types"));
+            None
+        })
+    });
+    let [input, output] = [schemas[0].take(), schemas[1].take()];
+    let whole = format!("`refrain tools show {} --output json` has the whole", found.path);
+    json!({
+        "name": name,
+        "path": found.path,
+        "call": found.call,
+        "signature": found.signature,
+        "description": cut(&tool.description, room / 3, Measure::InJson, &whole),
+        "effect": tool.effect.as_str(),
+        "replay": tool.replay.as_str(),
+        "input_schema": input.map(|schema| Value::clone(schema)),
+        "output_schema": output.map(|schema| Value::clone(schema)),
+        "notes": notes,
+    })
+}
+
+/// The same for a model.
+fn told(entry: &Value) -> String {
+    let text = |key: &str| entry[key].as_str().unwrap_or_default();
+    let mut lines = vec![text("signature").to_owned()];
+    lines.push(text("description").to_owned());
+    lines.push(format!("effect: {}, replay: {}", text("effect"), text("replay")));
+    for (key, title) in [("input_schema", "input"), ("output_schema", "output")] {
+        if !entry[key].is_null() {
+            lines.push(format!("{title}: {}", entry[key]));
+        }
+    }
+    lines.extend(
+        entry["notes"].as_array().into_iter().flatten().filter_map(Value::as_str).map(|note| format!("note: {note}")),
+    );
+    lines.retain(|line| !line.is_empty());
+    lines.join("\n")
+}
+
+/// Says which sources are not working, since a search cannot find what they have.
+fn unknown_sources(catalog: &Catalog) -> Option<String> {
+    let lines: Vec<String> = catalog
+        .sources()
+        .iter()
+        .filter(|source| matches!(source.status, Status::Connecting | Status::Failed))
+        .map(|source| {
+            let reason = source.reason.as_deref().unwrap_or("no reason is known");
+            let reason = cut(reason, 500, Measure::Plain, "`refrain doctor` has the whole");
+            format!("Source `{}` is {}: {reason}", source.name, source.status.as_str())
+        })
+        .collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use refrain_runtime::{Effect, Replay, SourceStatus, Tool};
+
+    use super::*;
+
+    fn catalog() -> Catalog {
+        let mut list = Tool::new("git", "list_commits");
+        list.description = "Lists commits. Newest first.".into();
+        list.input_schema = Arc::new(json!({"type": "object", "properties": {"limit": {"type": "integer"}}}));
+        list.output_schema = Some(Arc::new(json!({"type": "array", "items": {"type": "string"}})));
+        list.effect = Effect::Read;
+        list.replay = Replay::Safe;
+        let mut huge = Tool::new("big", "huge");
+        huge.description = "x".repeat(50_000);
+        huge.input_schema = Arc::new(json!({"type": "object", "description": "y".repeat(50_000)}));
+        let down = SourceStatus {
+            name: "far".into(),
+            r#type: "mcp".into(),
+            status: Status::Failed,
+            reason: Some("it ended at once".into()),
+            since_ms: 0,
+            tools: 0,
+        };
+        Catalog::new(vec![list, huge], vec![down])
+    }
+
+    fn described(names: &[&str]) -> Answer {
+        describe(&catalog(), &DescribeTools { names: names.iter().map(|name| (*name).to_owned()).collect() })
+    }
+
+    #[test]
+    fn a_search_gives_the_line_to_type_and_tells_of_sources_that_are_down() {
+        let answer = search(&catalog(), &SearchTools { query: "commits".into(), limit: 5 });
+        insta::assert_snapshot!(answer.text, @"
+        tools.git.list_commits(args?: { limit?: number }): Promise<string[]>
+          Lists commits.
+
+        Source `far` is failed: it ended at once
+        ");
+        insta::assert_snapshot!(answer.content, @r#"{"tools":[{"path":"git.list_commits","call":"tools.git.list_commits","signature":"tools.git.list_commits(args?: { limit?: number }): Promise<string[]>","description":"Lists commits."}]}"#);
+        let none = search(&catalog(), &SearchTools { query: "zzz".into(), limit: 5 });
+        assert!(none.text.starts_with("No tool fits these words; there are 2 tools."), "{}", none.text);
+        assert_eq!(none.content, json!({"tools": []}));
+    }
+
+    #[test]
+    fn a_wrong_name_is_an_entry_and_the_others_are_answered() {
+        let answer = described(&["git.list_commit", "git.list_commits"]);
+        insta::assert_snapshot!(answer.text, @r#"
+        `git.list_commit`: source `git` has no tool `list_commit`; did you mean `list_commits`?
+
+        tools.git.list_commits(args?: { limit?: number }): Promise<string[]>
+        Lists commits. Newest first.
+        effect: read, replay: safe
+        input: {"type":"object","properties":{"limit":{"type":"integer"}}}
+        output: {"type":"array","items":{"type":"string"}}
+        "#);
+        assert!(answer.content["tools"][0]["error"].is_string());
+        assert_eq!(answer.content["tools"][1]["path"], "git.list_commits");
+    }
+
+    #[test]
+    fn a_description_is_bounded() {
+        let answer = described(&["big.huge"; 50]);
+        let bytes = answer.content.to_string().len();
+        assert!(bytes < 40_000 + 50 * 800, "{bytes}");
+        assert!(answer.text.contains("note: a schema of 50"), "{}", answer.text);
+    }
+}

@@ -1,0 +1,258 @@
+//! What `tools/list` says: names, schemas, annotations.
+//!
+//! Everything here is part of the interface of clients. The whole list is a golden file of the tests.
+
+use std::sync::Arc;
+
+use rmcp::model::{JsonObject, Tool, ToolAnnotations};
+use serde_json::{Value, json};
+
+use refrain_runtime::{Catalog, Effect, Status};
+
+use crate::{
+    arguments::{DEFAULT_HITS, DEFAULT_OUTPUT_TOKENS, MOST_HITS, MOST_NAMES},
+    prompt,
+};
+
+pub(crate) const RUN_CODE: &str = "run_code";
+pub(crate) const SEARCH_TOOLS: &str = "search_tools";
+pub(crate) const DESCRIBE_TOOLS: &str = "describe_tools";
+
+/// Every tool that is offered.
+pub(crate) const NAMES: [&str; 3] = [RUN_CODE, SEARCH_TOOLS, DESCRIBE_TOOLS];
+
+/// Returns the list for a catalog. Equal catalogs give equal lists.
+pub(crate) fn list(catalog: &Catalog) -> Vec<Tool> {
+    vec![run_code(catalog), search_tools(), describe_tools()]
+}
+
+fn run_code(catalog: &Catalog) -> Tool {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "code": {"type": "string", "description": "The script."},
+            "language": {
+                "type": "string", "enum": ["typescript", "javascript"], "default": "typescript",
+                "description": "The script's language.",
+            },
+            "session": {"type": "string", "minLength": 1, "description": "The conversation that this run belongs to."},
+            "timeout_ms": {
+                "type": "integer", "minimum": 1,
+                "description": "Stops the script after so many milliseconds. Can lower the configured limit, not raise it.",
+            },
+            "max_output_tokens": {
+                "type": "integer", "minimum": 1, "default": DEFAULT_OUTPUT_TOKENS,
+                "description": "How much may come back. What is larger is cut, and says so.",
+            },
+        },
+        "required": ["code"],
+        "additionalProperties": false,
+    });
+    let reads = only_reads(catalog);
+    let annotations = ToolAnnotations::with_title("Run a script over tools")
+        .read_only(reads)
+        .destructive(!reads)
+        .idempotent(reads)
+        .open_world(true);
+    Tool::new(RUN_CODE, prompt::description(catalog), object(input))
+        .with_raw_output_schema(object(report_schema()))
+        .with_annotations(annotations)
+}
+
+/// Whether no script can change anything. A source whose tools are not known may have any kind of tool.
+fn only_reads(catalog: &Catalog) -> bool {
+    let unknown = |status| matches!(status, Status::Connecting | Status::Failed);
+    catalog.tools().iter().all(|tool| tool.effect == Effect::Read)
+        && !catalog.sources().iter().any(|source| unknown(source.status))
+}
+
+fn search_tools() -> Tool {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "A few words: what the tool does, or its name."},
+            "limit": {
+                "type": "integer", "minimum": 1, "maximum": MOST_HITS, "default": DEFAULT_HITS,
+                "description": "How many tools at most.",
+            },
+        },
+        "required": ["query"],
+        "additionalProperties": false,
+    });
+    let output = json!({
+        "type": "object",
+        "properties": {"tools": {"type": "array", "items": {
+            "type": "object",
+            "properties": {
+                "path": {"type": "string"},
+                "call": {"type": "string", "description": "The expression that reaches the tool in a script."},
+                "signature": {"type": "string", "description": "The call with its types."},
+                "description": {"type": "string"},
+            },
+            "required": ["path", "call", "signature", "description"],
+        }}},
+        "required": ["tools"],
+    });
+    let description = "Finds tools that a script of `run_code` can call, best first, each with the call and its types.";
+    Tool::new(SEARCH_TOOLS, description, object(input))
+        .with_raw_output_schema(object(output))
+        .with_annotations(looks_only("Search for tools"))
+}
+
+fn describe_tools() -> Tool {
+    let input = json!({
+        "type": "object",
+        "properties": {"names": {
+            "type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": MOST_NAMES,
+            "description": "Paths of tools, such as `github.list_issues`.",
+        }},
+        "required": ["names"],
+        "additionalProperties": false,
+    });
+    let output = json!({
+        "type": "object",
+        "properties": {"tools": {"type": "array", "description": "In the order of the names.", "items": {
+            "type": "object",
+            "properties": {
+                "name": {"type": "string", "description": "The name that was asked for."},
+                "error": {"type": "string", "description": "Why there is no such tool, with the nearest names."},
+                "path": {"type": "string"},
+                "call": {"type": "string"},
+                "signature": {"type": "string"},
+                "description": {"type": "string"},
+                "effect": {"type": "string", "enum": ["read", "write", "destructive"]},
+                "replay": {"type": "string", "enum": ["safe", "keyed", "unsafe"]},
+                "input_schema": {},
+                "output_schema": {},
+                "notes": {"type": "array", "items": {"type": "string"}},
+            },
+            "required": ["name"],
+        }}},
+        "required": ["tools"],
+    });
+    let description = "Tells everything about tools that a script of `run_code` can call: types, effect, and the schemas of \
+                       input and output.";
+    Tool::new(DESCRIBE_TOOLS, description, object(input))
+        .with_raw_output_schema(object(output))
+        .with_annotations(looks_only("Describe tools"))
+}
+
+/// Annotations of a tool that reads the catalog and touches nothing else.
+fn looks_only(title: &str) -> ToolAnnotations {
+    ToolAnnotations::with_title(title).read_only(true).destructive(false).idempotent(true).open_world(false)
+}
+
+/// The shape of a run's report. Lists of words stay open (`string`): a client that checks must not refuse the answer of a
+/// newer server.
+fn report_schema() -> Value {
+    let text = || json!({"type": "string"});
+    let count = || json!({"type": "integer"});
+    let maybe = |kind: &str| json!({"type": [kind, "null"]});
+    json!({
+        "type": "object",
+        "properties": {
+            "run_id": {"type": ["string", "null"], "description": "Null when nothing was stored."},
+            "status": {"type": "string", "enum": ["completed", "failed", "parked", "cancelled"]},
+            "result": {"description": "What the script returned. Left out when that is nothing."},
+            "text": text(),
+            "images": {"type": "array"},
+            "logs": {"type": "array", "items": {
+                "type": "object", "properties": {"level": text(), "text": text()}, "required": ["level", "text"],
+            }},
+            "notes": {"type": "array", "items": {
+                "type": "object",
+                "properties": {"kind": text(), "message": text(), "line": count(), "tool": text()},
+                "required": ["kind", "message"],
+            }},
+            "calls": {"type": "array", "items": {
+                "type": "object",
+                "properties": {
+                    "call": count(), "tool": text(), "args": {},
+                    "status": {
+                        "type": "string",
+                        "description": "ok, error, refused, interrupted, unfinished, reused or waiting",
+                    },
+                    "ms": count(), "bytes": count(),
+                },
+                "required": ["call", "tool", "args", "status", "ms", "bytes"],
+            }},
+            "usage": {
+                "type": "object",
+                "properties": {
+                    "calls": count(), "tool_bytes": count(), "result_bytes": count(), "active_ms": count(),
+                    "cpu_fuel": count(),
+                },
+            },
+            "error": {
+                "type": "object",
+                "description": "Only when failed.",
+                "properties": {
+                    "kind": text(), "message": text(), "line": maybe("integer"), "column": maybe("integer"),
+                    "frame": maybe("string"), "stack": maybe("string"), "tool": text(), "call": count(), "code": text(),
+                    "setting": text(),
+                },
+                "required": ["kind", "message"],
+            },
+            "waiting": {"type": "array", "description": "Only when parked.", "items": {
+                "type": "object",
+                "properties": {
+                    "id": text(), "kind": text(), "call": count(), "expected": text(), "actual": text(),
+                    "next": {"type": "string", "description": "What to do, as a command."},
+                },
+                "required": ["id", "kind", "next"],
+            }},
+        },
+        "required": ["run_id", "status", "text", "images", "logs", "notes", "calls", "usage"],
+    })
+}
+
+fn object(schema: Value) -> Arc<JsonObject> {
+    match schema {
+        Value::Object(map) => Arc::new(map),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Arc::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use refrain_runtime::{SourceStatus, Tool};
+
+    use super::*;
+
+    fn reads(effects: &[Effect], statuses: &[Status]) -> (Option<bool>, Option<bool>) {
+        let tools = effects
+            .iter()
+            .enumerate()
+            .map(|(at, effect)| {
+                let mut tool = Tool::new("s", format!("t{at}"));
+                tool.effect = *effect;
+                tool
+            })
+            .collect();
+        let sources = statuses
+            .iter()
+            .enumerate()
+            .map(|(at, status)| SourceStatus {
+                name: format!("s{at}"),
+                r#type: "mcp".into(),
+                status: *status,
+                reason: None,
+                since_ms: 0,
+                tools: 0,
+            })
+            .collect();
+        let annotations = run_code(&Catalog::new(tools, sources)).annotations.unwrap();
+        (annotations.read_only_hint, annotations.destructive_hint)
+    }
+
+    #[test]
+    fn run_code_is_called_read_only_when_nothing_else_is_possible() {
+        let (harmless, harmful) = ((Some(true), Some(false)), (Some(false), Some(true)));
+        assert_eq!(reads(&[Effect::Read], &[Status::Ready]), harmless);
+        assert_eq!(reads(&[Effect::Read, Effect::Read], &[Status::Degraded]), harmless);
+        assert_eq!(reads(&[Effect::Read, Effect::Write], &[Status::Ready]), harmful);
+        assert_eq!(reads(&[Effect::Destructive], &[]), harmful);
+        assert_eq!(reads(&[Effect::Read], &[Status::Ready, Status::Failed]), harmful);
+        assert_eq!(reads(&[], &[Status::Connecting]), harmful);
+    }
+}
