@@ -1,0 +1,24 @@
+//! `runs`: what is in the journal.
+
+use crate::{context::Context, error::CommandError, exit::Exit};
+
+mod list;
+mod resume;
+mod show;
+
+/// See runs, and go on with one that was stopped
+#[derive(clap::Subcommand, Clone, Debug)]
+pub(crate) enum Runs {
+    List(list::ListArgs),
+    Show(show::ShowArgs),
+    Resume(resume::ResumeArgs),
+}
+
+/// Runs `runs`.
+pub(crate) async fn run(context: &Context, runs: Runs) -> Result<Exit, CommandError> {
+    match runs {
+        Runs::List(args) => list::list(context, args).await,
+        Runs::Show(args) => show::show(context, args).await,
+        Runs::Resume(args) => resume::resume(context, args).await,
+    }
+}

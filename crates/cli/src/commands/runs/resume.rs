@@ -1,0 +1,45 @@
+//! `runs resume`.
+
+use refrain_runtime::Take;
+
+use crate::{commands::report, config::Need, context::Context, error::CommandError, exit::Exit};
+
+/// Go on with a run that was stopped
+///
+/// Finished calls are answered from the journal. A call that was in flight runs again if its tool is safe to repeat;
+/// otherwise the script gets an error with the code `interrupted`. A run that is over answers with its report.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct ResumeArgs {
+    /// The run, by its id or the start of it
+    #[arg(value_name = "ID")]
+    run: String,
+
+    /// Take the run from an owner that is alive but stuck; what it still writes is refused
+    #[arg(long)]
+    take: bool,
+}
+
+/// Runs `runs resume`.
+pub(crate) async fn resume(context: &Context, args: ResumeArgs) -> Result<Exit, CommandError> {
+    let runtime = context.runtime(Need::Sources)?;
+    let id = runtime.find_run(&args.run).await?;
+    context.started(id);
+    let take = if args.take { Take::ByForce } else { Take::IfFree };
+    let report = match runtime.resume(id, take).await {
+        Ok(report) => report,
+        Err(error) => {
+            let owner = match runtime.show(id).await {
+                Ok(detail) if !args.take => detail.run.owner,
+                _ => None,
+            };
+            return Err(match owner {
+                Some(_) => CommandError::failed(error.to_string())
+                    .with_hint(format!("if its owner is stuck: `refrain runs resume {id} --take`")),
+                None => error.into(),
+            });
+        }
+    };
+    let exit = report::print(&context.ui, &report)?;
+    runtime.close().await;
+    Ok(exit)
+}

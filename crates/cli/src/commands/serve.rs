@@ -1,0 +1,27 @@
+//! `serve`.
+
+use std::sync::Arc;
+
+use crate::{config::Need, context::Context, error::CommandError, exit::Exit};
+
+/// Be an MCP server on standard input and output
+///
+/// This is what an agent starts. It offers `run_code`, `search_tools` and `describe_tools`, and ends when its input does.
+/// There are no rules yet on who may call what: everything that a script asks for is allowed.
+#[derive(clap::Args, Clone, Debug)]
+pub(crate) struct ServeArgs {}
+
+/// Runs `serve`.
+pub(crate) async fn serve(context: &Context, _: ServeArgs) -> Result<Exit, CommandError> {
+    let runtime = Arc::new(context.runtime(Need::Sources)?);
+    context.ui.say("note: there are no policy rules, so everything that a script asks for is allowed");
+    let served = refrain_server::serve_stdio(Arc::clone(&runtime)).await;
+    // A run that is under way still holds it; then its children end with us.
+    if let Ok(runtime) = Arc::try_unwrap(runtime) {
+        runtime.close().await;
+    }
+    match served {
+        Ok(()) => Ok(Exit::Completed),
+        Err(error) => Err(CommandError::failed(format!("the MCP server ended: {error}"))),
+    }
+}

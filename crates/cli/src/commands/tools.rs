@@ -1,0 +1,86 @@
+//! `tools`: what scripts can call.
+
+use refrain_runtime::{Catalog, SourceStatus, Status, Tool, ToolListing, Unresolved};
+use serde_json::{Value, json};
+
+use crate::{
+    context::Context,
+    error::CommandError,
+    exit::Exit,
+    text::{date::utc, nearest},
+    ui::Ui,
+};
+
+mod call;
+mod list;
+mod search;
+mod show;
+
+/// See and call tools
+#[derive(clap::Subcommand, Clone, Debug)]
+pub(crate) enum Tools {
+    List(list::ListArgs),
+    Show(show::ShowArgs),
+    Search(search::SearchArgs),
+    Call(call::CallArgs),
+}
+
+/// Runs `tools`.
+pub(crate) async fn run(context: &Context, tools: Tools) -> Result<Exit, CommandError> {
+    match tools {
+        Tools::List(args) => list::list(context, args).await,
+        Tools::Show(args) => show::show(context, args).await,
+        Tools::Search(args) => search::search(context, args).await,
+        Tools::Call(args) => call::call(context, args).await,
+    }
+}
+
+/// Says which sources are not well, and why.
+pub(crate) fn tell_troubles(ui: &Ui, catalog: &Catalog) {
+    for source in catalog.sources() {
+        let reason = source.reason.as_deref().unwrap_or("it has not listed its tools yet");
+        match source.status {
+            Status::Ready => {}
+            Status::Connecting | Status::Degraded | Status::Failed => {
+                ui.say(&format!("note: source `{}` is {}: {reason}", source.name, source.status.as_str()));
+            }
+        }
+    }
+}
+
+/// Returns a listing as JSON.
+fn listing_json(listing: &ToolListing) -> Value {
+    json!({ "tools": listing.tools, "sources": listing.sources.iter().map(source_json).collect::<Vec<_>>() })
+}
+
+/// Returns a source as JSON. `since` is a moment in UTC.
+pub(crate) fn source_json(source: &SourceStatus) -> Value {
+    let mut value = json!({
+        "name": source.name,
+        "type": source.r#type,
+        "status": source.status.as_str(),
+        "since": utc(source.since_ms),
+        "tools": source.tools,
+    });
+    if let Some(reason) = &source.reason {
+        value["reason"] = reason.as_str().into();
+    }
+    value
+}
+
+/// Finds the tool that was asked for; an error names the nearest.
+fn find<'a>(catalog: &'a Catalog, path: &str) -> Result<&'a Tool, CommandError> {
+    let unresolved = match catalog.find(path) {
+        Ok(tool) => return Ok(tool),
+        Err(unresolved) => unresolved,
+    };
+    let error = CommandError::failed(unresolved.to_string());
+    if let Unresolved::SourceDown { .. } = unresolved {
+        return Err(error.with_hint("`refrain doctor` checks every source"));
+    }
+    let paths: Vec<String> = catalog.tools().iter().map(Tool::path).collect();
+    Err(match nearest(path, paths.iter().map(String::as_str)) {
+        Some(near) => error.with_hint(format!("`refrain tools show {near}`")),
+        None => error.with_hint("`refrain tools list` shows every tool"),
+    })
+}

@@ -1,0 +1,163 @@
+//! `[sources.NAME]`.
+
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
+
+use refrain_runtime::{CommandSettings, Glob, McpSettings, SourceKind, SourceSettings, Trust, demo};
+
+use super::{MOST_MS, document::Table, fault::listed, secret::Secrets, tool};
+
+/// Keys of every source.
+const COMMON: &[&str] = &[
+    "type",
+    "include",
+    "exclude",
+    "trust_annotations",
+    "max_in_flight",
+    "connect_timeout_ms",
+    "call_idle_timeout_ms",
+    "call_total_timeout_ms",
+    "tools",
+];
+/// Keys of releases to come.
+const LATER: &[&str] = &["url", "headers", "auth", "expose", "login_timeout_ms"];
+const TYPES: &[&str] = &["mcp", "command", "demo"];
+const LATER_TYPES: &[&str] = &["openapi", "aoi", "http", "graphql", "agent"];
+
+/// Reads all sources. `folder` is the current one. What is wrong goes to the faults of the file, and its source is left out.
+pub(crate) fn read_all(root: &Table<'_>, folder: &Path, secrets: &mut Secrets<'_>) -> Vec<SourceSettings> {
+    root.tables("sources").iter().filter_map(|table| read(table, folder, secrets)).collect()
+}
+
+fn read(table: &Table<'_>, folder: &Path, secrets: &Secrets<'_>) -> Option<SourceSettings> {
+    let name = table.name().to_owned();
+    if name.is_empty() {
+        table.fault("", "is a source without a name; give it one");
+        return None;
+    }
+    if !table.has("type") {
+        table.fault("", "has no `type`; write `type = \"mcp\"` for an MCP server, `type = \"command\"` for programs");
+        return None;
+    }
+    let r#type = table.text("type")?;
+    // Every part is read whatever is wrong with another, so that all faults are told at once.
+    let kind = match r#type.as_str() {
+        "mcp" => mcp(table, secrets),
+        "command" => command(table, secrets),
+        "demo" => {
+            known(table, &["cwd"]);
+            Some(demo::source(cwd(table).unwrap_or_else(|| folder.to_path_buf())).kind)
+        }
+        later if LATER_TYPES.contains(&later) => {
+            let there_are = listed(TYPES.iter().copied());
+            table.fault("type", format!("is {later:?}, which comes with a later release; there are {there_are}"));
+            None
+        }
+        other => {
+            table.fault("type", format!("is {other:?}; write one of {}", listed(TYPES.iter().copied())));
+            None
+        }
+    };
+    let makes_tools = r#type == "command";
+    let mut source = SourceSettings::new(name, SourceKind::Unusable { r#type, reason: String::new() });
+    common(table, makes_tools, &mut source);
+    source.kind = kind?;
+    Some(source)
+}
+
+fn known(table: &Table<'_>, own: &[&str]) {
+    table.known(&[COMMON, own].concat(), LATER);
+}
+
+fn mcp(table: &Table<'_>, secrets: &Secrets<'_>) -> Option<SourceKind> {
+    known(table, &["command", "env", "cwd"]);
+    // A server that is reached by `url` has been told that this comes later.
+    if !table.has("command") && !table.has("url") {
+        table.fault("", "has no `command`; write the server's program and arguments, `command = [\"npx\", \"…\"]`");
+    }
+    let command = table.texts("command").and_then(|command| program(command, table));
+    let env = variables(table, secrets);
+    let cwd = cwd(table).or_else(|| Some(table.folder().to_path_buf()));
+    Some(match (command?, env) {
+        (command, Ok(env)) => SourceKind::Mcp(McpSettings { command, env, cwd }),
+        (_, Err(reason)) => SourceKind::Unusable { r#type: "mcp".into(), reason },
+    })
+}
+
+fn command(table: &Table<'_>, secrets: &Secrets<'_>) -> Option<SourceKind> {
+    known(table, &["env", "cwd"]);
+    let tools = tool::read_all(table);
+    if tools.is_empty() && !table.has("tools") {
+        table.fault("", format!("has no tools; write `[sources.{}.tools.NAME]` with a `command`", table.name()));
+    }
+    let env = variables(table, secrets);
+    let cwd = cwd(table).or_else(|| Some(table.folder().to_path_buf()));
+    Some(match env {
+        Ok(env) => SourceKind::Command(CommandSettings { tools, env, cwd }),
+        Err(reason) => SourceKind::Unusable { r#type: "command".into(), reason },
+    })
+}
+
+fn common(table: &Table<'_>, makes_tools: bool, source: &mut SourceSettings) {
+    let globs = |key| table.texts(key).unwrap_or_default().into_iter().map(Glob::new).collect();
+    let time = |key| table.whole(key, 1..=MOST_MS).map(Duration::from_millis);
+    source.include = globs("include");
+    source.exclude = globs("exclude");
+    let trust = [("none", Trust::None), ("effect", Trust::Effect), ("all", Trust::All)];
+    source.trust_annotations = table.choice("trust_annotations", &trust).unwrap_or(source.trust_annotations);
+    if let Some(most) = table.whole("max_in_flight", 1..=10_000) {
+        source.max_in_flight = usize::try_from(most).unwrap_or(usize::MAX);
+    }
+    source.connect_timeout = time("connect_timeout_ms").unwrap_or(source.connect_timeout);
+    source.call_idle_timeout = time("call_idle_timeout_ms").or(source.call_idle_timeout);
+    source.call_total_timeout = time("call_total_timeout_ms").unwrap_or(source.call_total_timeout);
+    source.overrides = tool::overrides(table, makes_tools);
+}
+
+/// Checks a command. A program that is named by a path is looked for from the file's folder, whatever `cwd` is.
+fn program(mut command: Vec<String>, table: &Table<'_>) -> Option<Vec<String>> {
+    let Some(program) = command.first_mut().filter(|program| !program.is_empty()) else {
+        table.fault("command", "names no program; write its name first, `[\"npx\", \"…\"]`");
+        return None;
+    };
+    *program = from_folder(program, table.folder());
+    Some(command)
+}
+
+/// Returns a program with its path made whole, where it has one. A bare name is left to `PATH`.
+pub(crate) fn from_folder(program: &str, folder: &Path) -> String {
+    // Through its components, which drop `./`.
+    let whole: PathBuf = folder.join(program).components().collect();
+    match whole.to_str() {
+        Some(whole) if program.contains('/') => whole.to_owned(),
+        _ => program.to_owned(),
+    }
+}
+
+fn cwd(table: &Table<'_>) -> Option<PathBuf> {
+    table.text("cwd").map(|cwd| table.folder().join(cwd))
+}
+
+/// Reads `env`. An error is the reason why the source cannot be used.
+fn variables(table: &Table<'_>, secrets: &Secrets<'_>) -> Result<Vec<(String, String)>, String> {
+    let Some(env) = table.table("env") else { return Ok(Vec::new()) };
+    let mut variables = Vec::new();
+    let mut reasons = Vec::new();
+    for name in env.keys() {
+        if name.is_empty() || name.contains(['=', '\0']) {
+            env.fault(&name, "is no name of a variable");
+        } else if let Some(text) = env.text(&name) {
+            if text.contains('\0') {
+                env.fault(&name, "has a NUL in it, which no variable can hold");
+                continue;
+            }
+            match secrets.resolve(&text, table.folder()) {
+                Ok(value) => variables.push((name, value)),
+                Err(reason) => reasons.push(format!("`env.{name}`: {reason}")),
+            }
+        }
+    }
+    if reasons.is_empty() { Ok(variables) } else { Err(reasons.join("; ")) }
+}

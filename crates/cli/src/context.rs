@@ -1,0 +1,58 @@
+//! What every command is given.
+
+use std::{path::PathBuf, sync::OnceLock};
+
+use refrain_runtime::{RunId, Runtime};
+
+use crate::{
+    arguments::Places,
+    config::{self, Config, Need, Variables},
+    error::CommandError,
+    ui::Ui,
+};
+
+/// What every command is given.
+#[derive(Debug)]
+pub(crate) struct Context {
+    /// Where things are printed.
+    pub(crate) ui: Ui,
+    /// Where settings come from, as the command line says.
+    pub(crate) places: Places,
+    /// The environment.
+    pub(crate) variables: Variables,
+    /// The current folder.
+    pub(crate) folder: PathBuf,
+    /// The run that is under way, for whoever stops us.
+    pub(crate) run: OnceLock<RunId>,
+}
+
+impl Context {
+    /// Reads the settings, and says what should be said beside them.
+    ///
+    /// # Errors
+    ///
+    /// [`CommandError::Settings`] with every fault.
+    pub(crate) fn config(&self, need: Need) -> Result<Config, CommandError> {
+        let config = config::load(&self.places, &self.folder, &self.variables, need).map_err(CommandError::Settings)?;
+        for note in &config.notes {
+            self.ui.say(&format!("note: {note}"));
+        }
+        Ok(config)
+    }
+
+    /// Returns a runtime over the settings.
+    ///
+    /// # Errors
+    ///
+    /// As [`config`](Self::config).
+    pub(crate) fn runtime(&self, need: Need) -> Result<Runtime, CommandError> {
+        self.config(need).map(|config| Runtime::new(config.settings))
+    }
+
+    /// Remembers a run and says its id, as soon as it exists.
+    pub(crate) fn started(&self, run: RunId) {
+        // A command drives one run.
+        let _ = self.run.set(run);
+        self.ui.say(&format!("run {run}"));
+    }
+}

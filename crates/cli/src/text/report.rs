@@ -1,0 +1,162 @@
+//! A run's report for a person.
+
+use std::fmt::Write as _;
+
+use refrain_runtime::{CallReport, CallStatus, ErrorReport, Report, Waiting};
+
+use super::{count, json, one_line, table, thousands};
+
+/// Most calls that are listed when a run failed. `runs show` has all.
+const MOST_CALLS: usize = 40;
+
+/// What is printed as data: texts, then the result. Empty when there is neither.
+pub(crate) fn data(report: &Report) -> String {
+    let mut text = String::new();
+    if !report.text.is_empty() {
+        line(&mut text, &report.text);
+    }
+    if let Some(result) = &report.result {
+        line(&mut text, &json::pretty(result.as_str()));
+    }
+    text
+}
+
+/// What the script logged, which is said before the data.
+pub(crate) fn logs(report: &Report) -> String {
+    report.logs.iter().map(|log| format!("[{}] {}\n", log.level, log.text)).collect()
+}
+
+/// What is said after the data: notes, what went wrong with all calls, what it waits for, and the last line with the figures.
+pub(crate) fn talk(report: &Report) -> String {
+    let mut text = String::new();
+    if !report.images.is_empty() {
+        line(
+            &mut text,
+            &format!("note: {} left out here; `--output json` has them", count(report.images.len() as u64, "image")),
+        );
+    }
+    for note in &report.notes {
+        let place = note.line.map(|line| format!(" (line {line})")).unwrap_or_default();
+        line(&mut text, &format!("note: {}{place}", note.message));
+    }
+    if let Some(error) = &report.error {
+        text.push_str(&self::error(error));
+        text.push_str(&calls(report));
+    }
+    for waiting in &report.waiting {
+        text.push_str(&self::waiting(waiting));
+    }
+    if let Some(id) = report.run_id {
+        let usage = &report.usage;
+        let _ = writeln!(
+            text,
+            "run {id}: {}, {}, {} from tools, {} returned, {} ms",
+            report.status.as_str(),
+            count(usage.calls, "call"),
+            count(usage.tool_bytes, "byte"),
+            count(usage.result_bytes, "byte"),
+            thousands(usage.active_ms),
+        );
+    }
+    text
+}
+
+/// Why a run failed, and where.
+pub(crate) fn error(error: &ErrorReport) -> String {
+    let mut text = String::new();
+    let _ = write!(text, "error ({}", error.kind.as_str());
+    if let Some(code) = &error.code {
+        let _ = write!(text, ", {code}");
+    }
+    if let Some(at) = error.line {
+        let _ = write!(text, ", line {at}");
+    }
+    let _ = write!(text, "): {}", error.message);
+    line(&mut text, "");
+    if let Some(frame) = &error.frame {
+        line(&mut text, frame);
+    }
+    for frame in error.stack.iter().flat_map(|stack| stack.lines()) {
+        line(&mut text, &format!("    {frame}"));
+    }
+    text
+}
+
+/// Every call and what became of it, as a table.
+pub(crate) fn ledger(calls: &[&CallReport]) -> String {
+    let row = |call: &&CallReport| {
+        vec![
+            format!("  {}", call.call),
+            call.tool.clone(),
+            word(call.status).to_owned(),
+            count(call.bytes, "byte"),
+            format!("{} ms", thousands(call.ms)),
+            one_line(call.args.as_str(), 60),
+        ]
+    };
+    table::aligned(&calls.iter().map(row).collect::<Vec<_>>())
+}
+
+fn calls(report: &Report) -> String {
+    let all: Vec<&CallReport> = report.calls.iter().collect();
+    if all.is_empty() {
+        return "no call was made\n".to_owned();
+    }
+    let mut counted: Vec<(&str, u64)> = Vec::new();
+    for call in &all {
+        match counted.iter_mut().find(|(status, _)| *status == word(call.status)) {
+            Some((_, number)) => *number += 1,
+            None => counted.push((word(call.status), 1)),
+        }
+    }
+    let counted: Vec<String> =
+        counted.iter().map(|(status, number)| format!("{} {status}", thousands(*number))).collect();
+    let mut text = format!("calls: {}\n", counted.join(", "));
+    if all.len() <= MOST_CALLS {
+        text.push_str(&ledger(&all));
+        return text;
+    }
+    // What did not go well is what a person has to know; the rest is counted above.
+    let shown: Vec<&CallReport> =
+        all.iter().copied().filter(|call| call.status != CallStatus::Ok).take(MOST_CALLS).collect();
+    text.push_str(&ledger(&shown));
+    if let Some(id) = report.run_id {
+        let _ = writeln!(text, "  every call: `refrain runs show {id}`");
+    }
+    text
+}
+
+fn waiting(waiting: &Waiting) -> String {
+    let call = waiting.call.map(|call| format!(" at call {call}")).unwrap_or_default();
+    let mut text = format!("waits ({}){call}\n", waiting.kind);
+    for (what, value) in [("expected", &waiting.expected), ("actual", &waiting.actual)] {
+        if let Some(value) = value {
+            let _ = writeln!(text, "  {what}: {value}");
+        }
+    }
+    let _ = writeln!(text, "  next: `{}`", waiting.next);
+    text
+}
+
+/// The word that reports use.
+fn word(status: CallStatus) -> &'static str {
+    match status {
+        CallStatus::Ok => "ok",
+        CallStatus::Error => "error",
+        CallStatus::Refused => "refused",
+        CallStatus::Interrupted => "interrupted",
+        CallStatus::Unfinished => "unfinished",
+        CallStatus::Reused => "reused",
+        CallStatus::Waiting => "waiting",
+    }
+}
+
+fn line(out: &mut String, text: &str) {
+    out.push_str(text);
+    if !text.ends_with('\n') {
+        out.push('\n');
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,131 @@
+//! What programs read: listings, declarations and the state of sources, in the shapes that are promised.
+
+use serde_json::{Value, json};
+
+use crate::place::Place;
+
+const BROKEN: &str =
+    "[sources.broken]\ntype = \"mcp\"\ncommand = [\"no-such-program-anywhere\"]\nconnect_timeout_ms = 5000\n";
+
+#[track_caller]
+fn has_keys(value: &Value, keys: &[&str]) {
+    for key in keys {
+        assert!(value.get(key).is_some(), "`{key}` is missing in {value:#}");
+    }
+}
+
+#[test]
+fn runs_are_listed_newest_first_and_shown_by_the_start_of_their_id() {
+    let place = Place::new();
+    let ids: Vec<_> =
+        (1..=3).map(|n| place.report(&format!("return {n}"), &[]).1["run_id"].as_str().unwrap().to_owned()).collect();
+    let listed = place.run(&["runs", "list", "--output", "json"]).expect(0).json();
+    assert_eq!(listed["next_cursor"], Value::Null, "{listed:#}");
+    let runs = listed["runs"].as_array().unwrap();
+    let listed_ids: Vec<_> = runs.iter().map(|run| run["run_id"].as_str().unwrap()).collect();
+    assert_eq!(listed_ids, ids.iter().rev().collect::<Vec<_>>());
+    assert!(runs.iter().all(|run| run["status"] == "completed"), "{listed:#}");
+
+    let shown = place.run(&["runs", "show", &ids[1], "--output", "json"]).expect(0).json();
+    assert_eq!(shown["run_id"], ids[1].as_str(), "{shown:#}");
+    assert_eq!(shown["status"], "completed", "{shown:#}");
+    place.run(&["runs", "show", "ffffffff", "--output", "json"]).expect(1);
+}
+
+#[test]
+fn tools_are_listed_with_everything_that_a_program_needs() {
+    let listed = Place::new().run(&["tools", "list", "--output", "json"]).expect(0).json();
+    let tools = listed["tools"].as_array().unwrap();
+    let paths: Vec<_> = tools.iter().map(|tool| tool["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, ["demo.commit_files", "demo.list_authors", "demo.list_commits"]);
+    for tool in tools {
+        has_keys(
+            tool,
+            &[
+                "path",
+                "source",
+                "name",
+                "call",
+                "description",
+                "effect",
+                "replay",
+                "input_schema",
+                "output_schema",
+                "notes",
+            ],
+        );
+        assert_eq!(tool["effect"], "read");
+        assert_eq!(tool["replay"], "safe");
+        assert_eq!(tool["call"], json!(format!("tools.{}", tool["path"].as_str().unwrap())));
+    }
+    let source = &listed["sources"][0];
+    has_keys(source, &["name", "type", "status", "since", "tools"]);
+    assert_eq!(source["name"], "demo");
+    assert_eq!(source["status"], "ready");
+}
+
+#[test]
+fn a_source_that_is_down_is_listed_with_its_reason_and_hides_nothing() {
+    let place = Place::with_config(BROKEN);
+    let listed = place.run(&["tools", "list", "--output", "json"]).expect(0).json();
+    let broken = listed["sources"].as_array().unwrap().iter().find(|source| source["name"] == "broken").unwrap();
+    assert_eq!(broken["status"], "failed", "{listed:#}");
+    assert!(broken["reason"].as_str().unwrap().contains("no-such-program-anywhere"), "{listed:#}");
+    let (code, report) = place.report("return 1+1", &[]);
+    assert_eq!((code, &report["result"]), (Some(0), &json!(2)), "{report:#}");
+}
+
+#[test]
+fn doctor_fails_when_a_source_is_down_and_names_it() {
+    let well = Place::new().run(&["doctor", "--output", "json"]).expect(0);
+    well.json();
+    let ill = Place::with_config(BROKEN).run(&["doctor", "--output", "json"]).expect(1);
+    let said = ill.json().to_string();
+    assert!(said.contains("broken") && said.contains("no-such-program-anywhere"), "{said}");
+}
+
+#[test]
+fn a_tool_is_found_by_words_and_shown_by_its_path() {
+    let place = Place::new();
+    let found = place.run(&["tools", "search", "list the authors", "--output", "json"]).expect(0).json();
+    assert_eq!(found["tools"][0]["path"], "demo.list_authors", "{found:#}");
+    let shown = place.run(&["tools", "show", "demo.list_authors", "--output", "json"]).expect(0).json();
+    assert_eq!(shown["path"], "demo.list_authors", "{shown:#}");
+    has_keys(&shown, &["description", "input_schema", "output_schema", "call"]);
+    let missing = place.run(&["tools", "show", "demo.list_autors"]).expect(1);
+    assert!(missing.stderr.contains("demo.list_authors"), "the nearest name is told\n{missing}");
+}
+
+#[test]
+fn the_call_that_a_listing_prints_runs_as_printed() {
+    let place = Place::new();
+    crate::demo::repository(&place);
+    let listed = place.run(&["tools", "list", "--output", "json"]).expect(0).json();
+    let tools = listed["tools"].as_array().unwrap();
+    let call = tools.iter().find(|tool| tool["path"] == "demo.list_authors").unwrap()["call"].as_str().unwrap();
+    let (code, report) = place.report(&format!("return (await {call}({{}})).length"), &[]);
+    assert_eq!(code, Some(0), "{report:#}");
+    assert_eq!(report["result"], 4, "{report:#}");
+    assert_eq!(report["calls"][0]["tool"], "demo.list_authors", "{report:#}");
+    has_keys(&report["calls"][0], &["call", "tool", "args", "status", "ms", "bytes"]);
+    has_keys(&report, &["run_id", "status", "result", "text", "images", "logs", "notes", "calls", "usage"]);
+}
+
+#[test]
+fn text_and_logs_are_kept_apart() {
+    let script = "text('found', 3, { a: 1 });\nconsole.log('debug', [1, 2]);\nconsole.error('bad');\nreturn null;";
+    let (code, report) = Place::new().report(script, &[]);
+    assert_eq!(code, Some(0), "{report:#}");
+    assert_eq!(report.get("result"), Some(&Value::Null), "{report:#}");
+    let (text, logs) = (report["text"].to_string(), report["logs"].to_string());
+    assert!(text.contains("found 3") && !text.contains("debug"), "{report:#}");
+    assert!(logs.contains("debug") && logs.contains("bad") && !logs.contains("found"), "{report:#}");
+}
+
+#[test]
+fn a_script_that_returns_nothing_has_no_result_and_is_told() {
+    let (code, report) = Place::new().report("const a = 1;", &[]);
+    assert_eq!(code, Some(0), "{report:#}");
+    assert!(report.get("result").is_none(), "{report:#}");
+    assert!(!report["notes"].as_array().unwrap().is_empty(), "{report:#}");
+}

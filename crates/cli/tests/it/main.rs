@@ -1,0 +1,12 @@
+//! What only the real binary or the whole tree can show: the promises of the README, and the rules of the project.
+#![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
+
+mod crash;
+mod demo;
+mod failures;
+mod listings;
+mod mcp;
+mod pipes;
+mod place;
+mod settings;
+mod tidy;
