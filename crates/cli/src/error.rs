@@ -2,7 +2,7 @@
 
 use std::{error::Error, fmt::Write as _, io};
 
-use refrain_runtime::{RunId, RuntimeError};
+use refrain_runtime::{EngineError, JournalError, RunId, RuntimeError};
 use serde_json::{Value, json};
 
 use crate::{config::Fault, exit::Exit};
@@ -74,7 +74,13 @@ impl CommandError {
         match self {
             Self::Usage { .. } | Self::Settings(_) => Exit::Usage,
             Self::Failed { .. } | Self::Output(_) => Exit::Failed,
-            Self::Runtime(RuntimeError::Bug { .. }) | Self::Bug { .. } => Exit::Bug,
+            Self::Runtime(
+                RuntimeError::Bug { .. }
+                | RuntimeError::Engine(EngineError::Bug { .. })
+                | RuntimeError::Journal(JournalError::Bug { .. }),
+            )
+            | Self::Bug { .. } => Exit::Bug,
+            Self::Runtime(RuntimeError::Journal(JournalError::Settings { .. })) => Exit::Usage,
             Self::Runtime(_) => Exit::Failed,
             Self::Stopped => Exit::Stopped,
             Self::Closed => Exit::Completed,
@@ -89,6 +95,7 @@ impl CommandError {
             Self::Failed { .. } | Self::Closed | Self::Output(_) => "failed",
             Self::Stopped => "stopped",
             Self::Runtime(_) | Self::Bug { .. } if self.exit() == Exit::Bug => "internal",
+            Self::Runtime(_) if self.exit() == Exit::Usage => "settings",
             Self::Runtime(_) | Self::Bug { .. } => "failed",
         }
     }

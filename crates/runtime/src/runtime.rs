@@ -34,8 +34,11 @@ pub struct Runtime {
     journal: OnceCell<Arc<dyn Journal>>,
     engine: OnceCell<(Engine, Ticker)>,
     /// The catalog last written to a journal, with the bytes that were.
-    stored: Mutex<Option<(Arc<Catalog>, Arc<Vec<u8>>)>>,
+    stored: Mutex<Option<Stored>>,
 }
+
+/// A catalog and its stored form.
+type Stored = (Arc<Catalog>, Arc<Vec<u8>>);
 
 /// A script to run.
 #[derive(Clone, Debug)]

@@ -1,0 +1,174 @@
+//! Settings of sources: plain data with the defaults in, checked once.
+//!
+//! `cli` reads files and turns them into these. Nothing here reads a file or a variable; [`Environment`] is what the
+//! program around us lends.
+
+use std::{ffi::OsString, fmt, path::PathBuf, sync::Arc, time::Duration};
+
+use serde_json::Value;
+
+pub use crate::command::{CommandTool, CommandToolSettings, Output, OutputFormat};
+use crate::{
+    glob::Glob,
+    tool::{Effect, Replay},
+};
+
+/// One source: where tools come from, and what is believed and allowed there.
+#[derive(Clone, Debug)]
+pub struct SourceSettings {
+    /// Its name, which is the first part of every path. Not empty.
+    pub name: String,
+    /// What it is and how it is reached.
+    pub kind: SourceKind,
+    /// Only tools whose name matches one of these. Empty means all.
+    pub include: Vec<Glob>,
+    /// No tools whose name matches one of these.
+    pub exclude: Vec<Glob>,
+    /// How far the source's own claims are believed. Default: not at all.
+    pub trust_annotations: Trust,
+    /// Calls at one time; more wait their turn. Default 32.
+    pub max_in_flight: usize,
+    /// How long the source may take until it has listed its tools. Default 10 s.
+    pub connect_timeout: Duration,
+    /// How long a call may be silent; progress starts it anew. Default: no limit of its own.
+    pub call_idle_timeout: Option<Duration>,
+    /// How long a call may take. Default 60 s. Does not count the wait for a free place or for the connection.
+    pub call_total_timeout: Duration,
+    /// Corrections by tool name. All that match are applied in order, so a later one wins.
+    pub overrides: Vec<(Glob, ToolOverride)>,
+}
+
+impl SourceSettings {
+    /// Returns a source with all defaults.
+    #[must_use]
+    pub fn new(name: impl Into<String>, kind: SourceKind) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+            include: Vec::new(),
+            exclude: Vec::new(),
+            trust_annotations: Trust::None,
+            max_in_flight: 32,
+            connect_timeout: Duration::from_secs(10),
+            call_idle_timeout: None,
+            call_total_timeout: Duration::from_secs(60),
+            overrides: Vec::new(),
+        }
+    }
+
+    /// Returns whether a tool of this name is to be offered.
+    #[must_use]
+    pub fn offers(&self, tool: &str) -> bool {
+        (self.include.is_empty() || self.include.iter().any(|glob| glob.matches(tool)))
+            && !self.exclude.iter().any(|glob| glob.matches(tool))
+    }
+}
+
+/// What a source is.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum SourceKind {
+    /// An MCP server that is our child and speaks on its standard streams.
+    Mcp(McpSettings),
+    /// Programs behind argument templates.
+    Command(CommandSettings),
+    /// Settings that could be read and cannot work, such as a variable without a value. The source is listed as failed
+    /// with this reason, and every other source works on.
+    Unusable {
+        /// The `type` it would have had.
+        r#type: String,
+        /// Why not, and the fix.
+        reason: String,
+    },
+}
+
+impl SourceKind {
+    /// Returns the `type` key of the config.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        match self {
+            Self::Mcp(_) => "mcp",
+            Self::Command(_) => "command",
+            Self::Unusable { r#type, .. } => r#type,
+        }
+    }
+}
+
+/// How an MCP server is started.
+#[derive(Clone, Debug, Default)]
+pub struct McpSettings {
+    /// The program and its arguments.
+    pub command: Vec<String>,
+    /// Variables beside `PATH`, `HOME` and `LANG`.
+    pub env: Vec<(String, String)>,
+    /// Where it runs. Default: where we run.
+    pub cwd: Option<PathBuf>,
+}
+
+/// A set of command tools.
+#[derive(Clone, Debug, Default)]
+pub struct CommandSettings {
+    /// The tools.
+    pub tools: Vec<CommandTool>,
+    /// Variables beside `PATH`, `HOME` and `LANG`.
+    pub env: Vec<(String, String)>,
+    /// Where the programs run. Default: where we run.
+    pub cwd: Option<PathBuf>,
+}
+
+/// How far the annotations of a server are believed. They are claims of the party that they would restrict.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Trust {
+    /// Every tool writes and may not be repeated.
+    #[default]
+    None,
+    /// What is said to only read counts as reading.
+    Effect,
+    /// What is said to be repeatable counts as that, too.
+    All,
+}
+
+/// A correction to what a source says of a tool.
+#[derive(Clone, Debug, Default)]
+pub struct ToolOverride {
+    /// What a call may do.
+    pub effect: Option<Effect>,
+    /// Whether a call may be made again.
+    pub replay: Option<Replay>,
+    /// What it gives.
+    pub output_schema: Option<Value>,
+    /// How long one call may take, in place of the source's limit.
+    pub timeout: Option<Duration>,
+}
+
+/// What the program around this crate lends to it.
+#[derive(Clone)]
+pub struct Environment {
+    /// The variables that every child gets: `PATH`, `HOME`, `LANG`, as far as they exist.
+    pub variables: Vec<(OsString, OsString)>,
+    /// The command line of a process that runs [`guard_main`](crate::guard_main) on its standard input. Without one,
+    /// children are ended at an orderly close only.
+    pub guard: Option<Vec<OsString>>,
+    /// Milliseconds since 1970, for `since`.
+    pub clock: Arc<dyn Fn() -> i64 + Send + Sync>,
+}
+
+impl Environment {
+    /// The only variables that pass to children without being listed in the settings.
+    pub const PASSED: [&str; 3] = ["PATH", "HOME", "LANG"];
+
+    /// Returns an environment without a guard, its variables read through `lookup`.
+    pub fn new(lookup: impl Fn(&str) -> Option<OsString>, clock: impl Fn() -> i64 + Send + Sync + 'static) -> Self {
+        Self {
+            variables: Self::PASSED.iter().filter_map(|name| Some((OsString::from(name), lookup(name)?))).collect(),
+            guard: None,
+            clock: Arc::new(clock),
+        }
+    }
+}
+
+impl fmt::Debug for Environment {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Environment").field("guard", &self.guard).finish_non_exhaustive()
+    }
+}

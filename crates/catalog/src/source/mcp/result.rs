@@ -1,0 +1,182 @@
+//! From what an MCP server answered to a value or an error.
+//!
+//! Structured content first. Without it, a single text that holds a JSON object or array is that value, any other single
+//! text is a text, several blocks are a list of blocks, and no block is `null`.
+
+use rmcp::{
+    ErrorData,
+    model::{CallToolResult, ServerResult},
+};
+use serde_json::{Value, json, value::RawValue};
+
+use crate::{
+    error::{CallError, ErrorCode},
+    name,
+    sources::CallOutput,
+};
+
+/// What a call may give, as JSON text.
+pub(super) const MAX_RESULT: usize = 16 << 20;
+
+/// What a failing tool may say for itself.
+const MAX_MESSAGE: usize = 4096;
+
+pub(super) fn read(path: &str, answer: ServerResult) -> Result<CallOutput, CallError> {
+    let protocol = |what: &str| Err(CallError::new(ErrorCode::Protocol, format!("`{path}`: the server {what}")));
+    let answer = match answer {
+        ServerResult::CallToolResult(result) => Answer::of(result),
+        ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_) => Answer::default(),
+        // A result that breaks the protocol somewhere: what can be used of it is used.
+        ServerResult::CustomResult(result) => match Answer::of_value(result.0) {
+            Some(answer) => answer,
+            None => return protocol("answered with something that is no tool result"),
+        },
+        ServerResult::InputRequiredResult(_) => return protocol("asks for input, which is not supported yet"),
+        ServerResult::CreateTaskResult(_) => return protocol("started a task, which is not supported yet"),
+        _ => return protocol("answered a different question"),
+    };
+    if answer.failed {
+        let mut message = name::cut(&answer.text(), MAX_MESSAGE);
+        if message.is_empty() {
+            message = "the tool failed and did not say why".to_owned();
+        }
+        let mut error = CallError::new(ErrorCode::ToolError, format!("`{path}`: {message}"));
+        error.data = answer.structured.or_else(|| (answer.blocks.len() > 1).then(|| Value::Array(answer.blocks)));
+        return Err(error);
+    }
+    let value = answer
+        .value()
+        .map_err(|error| CallError::new(ErrorCode::Internal, format!("bug: a value does not become JSON: {error}")))?;
+    if value.get().len() > MAX_RESULT {
+        let (size, limit) = (value.get().len() >> 20, MAX_RESULT >> 20);
+        let message = format!("`{path}` gave {size} MiB, over the limit of {limit} MiB; ask for less");
+        return Err(CallError::new(ErrorCode::ResultTooLarge, message));
+    }
+    Ok(CallOutput { value, notes: Vec::new() })
+}
+
+/// Turns a JSON-RPC error into ours.
+pub(super) fn refused(path: &str, error: &ErrorData) -> CallError {
+    let code = match error.code.0 {
+        -32602 => ErrorCode::InvalidArguments,
+        -32700 | -32600 | -32601 => ErrorCode::Protocol,
+        // Everything else is how servers report that the tool failed.
+        _ => ErrorCode::ToolError,
+    };
+    let message = format!("`{path}`: {}", name::cut(&error.message, MAX_MESSAGE));
+    CallError::new(code, message).with_data(json!({"code": error.code.0, "data": error.data}))
+}
+
+#[derive(Debug, Default)]
+struct Answer {
+    structured: Option<Value>,
+    blocks: Vec<Value>,
+    failed: bool,
+}
+
+impl Answer {
+    fn of(result: CallToolResult) -> Self {
+        Self {
+            structured: result.structured_content,
+            blocks: result.content.iter().filter_map(|block| serde_json::to_value(block).ok()).collect(),
+            failed: result.is_error == Some(true),
+        }
+    }
+
+    fn of_value(mut value: Value) -> Option<Self> {
+        let map = value.as_object_mut()?;
+        let blocks = match map.remove("content") {
+            Some(Value::Array(blocks)) => Some(blocks),
+            _ => None,
+        };
+        let structured = map.remove("structuredContent");
+        if blocks.is_none() && structured.is_none() {
+            return None;
+        }
+        let failed = map.get("isError") == Some(&Value::Bool(true));
+        Some(Self { structured, blocks: blocks.unwrap_or_default(), failed })
+    }
+
+    fn value(&self) -> Result<Box<RawValue>, serde_json::Error> {
+        if let Some(structured) = &self.structured {
+            return serde_json::value::to_raw_value(structured);
+        }
+        match self.blocks.as_slice() {
+            [] => serde_json::value::to_raw_value(&Value::Null),
+            [block] => match text_of(block) {
+                Some(text) => match parsed(text) {
+                    Some(value) => Ok(value),
+                    None => serde_json::value::to_raw_value(text),
+                },
+                // One block that is no text: alone, not a list of one, as a text is alone.
+                None => serde_json::value::to_raw_value(block),
+            },
+            blocks => serde_json::value::to_raw_value(blocks),
+        }
+    }
+
+    fn text(&self) -> String {
+        self.blocks.iter().filter_map(text_of).collect::<Vec<_>>().join("\n").trim().to_owned()
+    }
+}
+
+fn text_of(block: &Value) -> Option<&str> {
+    (block.get("type")?.as_str()? == "text").then(|| block.get("text")?.as_str()).flatten()
+}
+
+/// Returns the JSON object or array that `text` is, as it was written.
+fn parsed(text: &str) -> Option<Box<RawValue>> {
+    let text = text.trim();
+    text.starts_with(['{', '[']).then(|| serde_json::from_str(text).ok()).flatten()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(result: Value, expect: &str) {
+        let answer: ServerResult = serde_json::from_value(result).unwrap();
+        let shown = match read("s.t", answer) {
+            Ok(output) => output.value.get().to_owned(),
+            Err(error) => {
+                let data = error.data.map(|data| format!(" {data}")).unwrap_or_default();
+                format!("{}: {}{data}", error.code.as_str(), error.message)
+            }
+        };
+        assert_eq!(shown, expect);
+    }
+
+    #[test]
+    fn each_shape_of_an_answer_has_one_value() {
+        let text = |text: &str| json!({"type": "text", "text": text});
+        check(json!({"content": [text("{\"n\":2}")], "structuredContent": {"n": 1}}), r#"{"n":1}"#);
+        check(json!({"content": [], "structuredContent": null}), "null");
+        check(json!({"content": [text(" {\"b\": 1.50, \"a\":2}\n")]}), r#"{"b": 1.50, "a":2}"#);
+        check(json!({"content": [text("[1]")]}), "[1]");
+        check(json!({"content": [text("[1")]}), r#""[1""#);
+        check(json!({"content": [text("12")]}), r#""12""#);
+        check(json!({"content": [text("")]}), r#""""#);
+        check(json!({"content": []}), "null");
+        check(json!({}), "null");
+        check(
+            json!({"content": [text("[1]"), text("b")]}),
+            r#"[{"type":"text","text":"[1]"},{"type":"text","text":"b"}]"#,
+        );
+        check(
+            json!({"content": [{"type": "image", "data": "AA==", "mimeType": "image/png"}]}),
+            r#"{"type":"image","data":"AA==","mimeType":"image/png"}"#,
+        );
+        check(json!({"content": [{"type": "hologram", "x": 1}]}), r#"{"type":"hologram","x":1}"#);
+        check(json!({"strange": true}), "protocol: `s.t`: the server answered with something that is no tool result");
+    }
+
+    #[test]
+    fn a_tool_that_says_it_failed_is_an_error_with_its_own_words() {
+        let text = |text: &str| json!({"type": "text", "text": text});
+        check(json!({"content": [text("no disk")], "isError": true}), "tool_error: `s.t`: no disk");
+        check(
+            json!({"content": [], "isError": true, "structuredContent": {"why": 1}}),
+            r#"tool_error: `s.t`: the tool failed and did not say why {"why":1}"#,
+        );
+    }
+}

@@ -1,0 +1,157 @@
+//! One tool: what it is called, what it takes and gives, and what a call may do.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{
+    arguments::{self, CachedValidator},
+    error::CallError,
+    name, typescript,
+};
+
+/// What a call may do to the world.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effect {
+    /// Changes nothing.
+    Read,
+    /// Changes something.
+    Write,
+    /// Changes something that cannot be had back.
+    Destructive,
+}
+
+impl Effect {
+    /// Returns the word that configs, listings and journals use.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Destructive => "destructive",
+        }
+    }
+}
+
+/// Whether a call whose outcome is unknown may be made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Replay {
+    /// Yes: a second call does no more than the first.
+    Safe,
+    /// Yes, with the same idempotency key.
+    Keyed,
+    /// No.
+    Unsafe,
+}
+
+impl Replay {
+    /// Returns the word that configs, listings and journals use.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Safe => "safe",
+            Self::Keyed => "keyed",
+            Self::Unsafe => "unsafe",
+        }
+    }
+}
+
+/// A function that scripts can call, as plain data.
+///
+/// Fields may gain neighbours, never other meanings: journals keep tools as JSON.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Tool {
+    /// The source it belongs to.
+    pub source: String,
+    /// The server's own spelling.
+    pub name: String,
+    /// A JavaScript identifier, unique within the source and fixed per catalog.
+    pub ident: String,
+    /// What it does, for a model. Empty when the server says nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// What it takes. The validator is made at the first check, so this is not to be changed afterwards.
+    pub input_schema: Arc<Value>,
+    /// What it gives, where that is declared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub output_schema: Option<Arc<Value>>,
+    /// What a call may do.
+    pub effect: Effect,
+    /// Whether a call may be made again.
+    pub replay: Replay,
+    /// Its own limit for one call, in milliseconds, in place of the source's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
+    /// What a person should know about this entry: a schema that is not used, a name that came twice.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    #[serde(skip)]
+    validator: CachedValidator,
+}
+
+impl Tool {
+    /// Returns a tool that takes any object, gives anything, writes, and may not be repeated: the most careful guess.
+    #[must_use]
+    pub fn new(source: impl Into<String>, name: impl Into<String>) -> Self {
+        let name = name.into();
+        Self {
+            source: source.into(),
+            ident: name::identifier(&name),
+            name,
+            description: String::new(),
+            input_schema: Arc::new(serde_json::json!({"type": "object"})),
+            output_schema: None,
+            effect: Effect::Write,
+            replay: Replay::Unsafe,
+            timeout_ms: None,
+            notes: Vec::new(),
+            validator: CachedValidator::default(),
+        }
+    }
+
+    /// Returns `source.name`: how people, rules and reports name the tool.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("{}.{}", self.source, self.name)
+    }
+
+    /// Returns the expression that reaches the tool in a script, as it can be typed: `tools.git.list_commits` or
+    /// `tools["my-src"]["x"]`.
+    #[must_use]
+    pub fn call_expression(&self) -> String {
+        // A tools object with a `then` would be taken for a promise, so that one name exists only as its identifier.
+        let tool = if self.name == "then" { &self.ident } else { &self.name };
+        let source = if self.source == "then" { "then_" } else { &self.source };
+        format!("tools{}{}", name::access(source), name::access(tool))
+    }
+
+    /// Returns the call with its types on one line: `tools.git.list_authors(): Promise<…>`.
+    #[must_use]
+    pub fn signature(&self) -> String {
+        typescript::signature(self)
+    }
+
+    /// Checks the arguments of a call against the input schema. `null` counts as no arguments.
+    ///
+    /// # Errors
+    ///
+    /// [`ErrorCode::InvalidArguments`](crate::ErrorCode::InvalidArguments), with every fault in the message and, as
+    /// `{path, expected, got}`, in `data`. A schema that cannot be used accepts any object.
+    pub fn check_args(&self, args: &Value) -> Result<(), CallError> {
+        arguments::check(self, args)
+    }
+
+    /// Says in the notes that the input schema cannot be used, if so.
+    pub(crate) fn note_unusable_schema(&mut self) {
+        if let Err(reason) = self.validator.get(&self.input_schema) {
+            self.notes.push(format!("its input schema is not valid, so arguments are not checked: {reason}"));
+        }
+    }
+
+    pub(crate) fn validator(&self) -> Result<&jsonschema::Validator, &str> {
+        self.validator.get(&self.input_schema)
+    }
+}
