@@ -5,8 +5,8 @@ help: ## list these commands
 	@sed -n 's/^\([a-z]*\):.*## /  make \1	/p' Makefile
 
 demo: setup ## build, then run examples/churn.ts on this repository
-	cargo build -p refrain-cli
-	cargo run -q -p refrain-cli -- run examples/churn.ts
+	cargo build
+	cargo run -q --bin refrain -- run examples/churn.ts
 
 test: ## install what the tests need, then run every test
 	@scripts/setup test
@@ -21,5 +21,5 @@ setup: ## install what a build needs and this machine lacks
 	@scripts/setup
 
 measure: ## print the start-up times
-	cargo build -p refrain-cli
+	cargo build
 	scripts/measure

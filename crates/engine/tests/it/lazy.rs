@@ -41,9 +41,36 @@ impl Random {
     fn json(&mut self, depth: usize) -> String {
         let kinds = if depth == 0 { 6 } else { 9 };
         match self.below(kinds) {
-            0 => self.pick(&["null", "true", "false", "-0", "0", "1", "-7", "2147483648", "1e21", "0.1", "9007199254740993", "1.7976931348623157e308"]).into(),
+            0 => self
+                .pick(&[
+                    "null",
+                    "true",
+                    "false",
+                    "-0",
+                    "0",
+                    "1",
+                    "-7",
+                    "2147483648",
+                    "1e21",
+                    "0.1",
+                    "9007199254740993",
+                    "1.7976931348623157e308",
+                ])
+                .into(),
             1 | 2 => format!("{}", self.below(1000)),
-            3..=5 => serde_json::to_string(self.pick(&["", "a", "plain text", "é", "日本", "\u{1f600}", "a\u{0}b", "\"\\", "__proto__", "0"])).unwrap(),
+            3..=5 => serde_json::to_string(self.pick(&[
+                "",
+                "a",
+                "plain text",
+                "é",
+                "日本",
+                "\u{1f600}",
+                "a\u{0}b",
+                "\"\\",
+                "__proto__",
+                "0",
+            ]))
+            .unwrap(),
             6 => {
                 let elements: Vec<String> = (0..self.below(5)).map(|_| self.json(depth - 1)).collect();
                 format!("[{}]", elements.join(","))
@@ -55,7 +82,25 @@ impl Random {
     fn object(&mut self, depth: usize) -> String {
         let members: Vec<String> = (0..self.below(7))
             .map(|_| {
-                let key = self.pick(&["a", "b", "c", "d", "id", "é", "1", "0", "10", "__proto__", "constructor", "toString", "length", "then", "toJSON", "", "k v"]);
+                let key = self.pick(&[
+                    "a",
+                    "b",
+                    "c",
+                    "d",
+                    "id",
+                    "é",
+                    "1",
+                    "0",
+                    "10",
+                    "__proto__",
+                    "constructor",
+                    "toString",
+                    "length",
+                    "then",
+                    "toJSON",
+                    "",
+                    "k v",
+                ]);
                 format!("{}:{}", serde_json::to_string(key).unwrap(), self.json(depth))
             })
             .collect();
@@ -80,7 +125,19 @@ impl Random {
         );
         for _ in 0..8 {
             let i = self.below(40);
-            let k = self.pick(&["'a'", "'b'", "'c'", "'id'", "'1'", "'__proto__'", "'toString'", "'zz'", "'é'", "Symbol.iterator", "0"]);
+            let k = self.pick(&[
+                "'a'",
+                "'b'",
+                "'c'",
+                "'id'",
+                "'1'",
+                "'__proto__'",
+                "'toString'",
+                "'zz'",
+                "'é'",
+                "Symbol.iterator",
+                "0",
+            ]);
             let step = self.pick(STEPS).replace("ROW", &format!("row({i})")).replace("KEY", k);
             let _ = writeln!(program, "see(() => {{ {step} }});");
         }
@@ -166,7 +223,9 @@ fn each_step_alone_sees_no_difference() {
         for row in [0, 3] {
             let json = random.rows();
             let body = step.replace("ROW", &format!("v[{row}]")).replace("KEY", "'a'");
-            let program = format!("let r; try {{ r = (() => {{ {body} }})() }} catch (e) {{ r = e.name }} return [r === undefined ? 'undefined' : r, JSON.stringify(v)]");
+            let program = format!(
+                "let r; try {{ r = (() => {{ {body} }})() }} catch (e) {{ r = e.name }} return [r === undefined ? 'undefined' : r, JSON.stringify(v)]"
+            );
             let (lazy, plain) = both(&json, &program);
             assert_eq!(lazy, plain, "{program}\n{json}");
         }
@@ -176,7 +235,13 @@ fn each_step_alone_sees_no_difference() {
 #[test]
 fn what_the_compact_form_cannot_hold_arrives_all_the_same() {
     let pad = "x".repeat(2000);
-    for odd in [r#""\ud800""#, "1e400", &format!("{}1{}", "[".repeat(200), "]".repeat(200)), r#"{"a":1,"a":2}"#, r#"{"__proto__":{"admin":true}}"#] {
+    for odd in [
+        r#""\ud800""#,
+        "1e400",
+        &format!("{}1{}", "[".repeat(200), "]".repeat(200)),
+        r#"{"a":1,"a":2}"#,
+        r#"{"__proto__":{"admin":true}}"#,
+    ] {
         let json = format!("[{odd},\"{pad}\"]");
         let (lazy, plain) = both(&json, "return [JSON.stringify(v[0]), ({}).admin === undefined]");
         assert_eq!(lazy, plain, "{odd}");
