@@ -55,6 +55,18 @@ const PATCHES: &[(&str, usize, &str)] = &[
         1,
         "    *ptab = NULL;\n    *plen = 0;\n    if (p->class_id == lazy_class && rf_wake(ctx, p))\n        return -1;\n",
     ),
+    // The built-ins are frozen. `this.name = …` in a subclass of Error must work all the same.
+    (
+        "    uint8_t is_HTMLDDA : 1; /* specific annex B IsHtmlDDA behavior */\n",
+        1,
+        "    uint8_t is_HTMLDDA : 1;\n    uint8_t is_builtin : 1;\n",
+    ),
+    ("    p->is_HTMLDDA = 0;\n", 1, "    p->is_HTMLDDA = 0;\n    p->is_builtin = 0;\n"),
+    (
+        "            } else if (!(prs->flags & JS_PROP_WRITABLE)) {\n                goto read_only_prop;\n            } else {\n                break;\n",
+        1,
+        "            } else if (!(prs->flags & JS_PROP_WRITABLE) && !p1->is_builtin) {\n                goto read_only_prop;\n            } else {\n                break;\n",
+    ),
 ];
 
 const LOOP_WHILE: &str = "BlockEnv break_entry;\n\n            label_cont = new_label(s);\n            label_break = new_label(s);\n\n            push_break_entry(s->cur_func, &break_entry,";
@@ -62,7 +74,7 @@ const LOOP_DO: &str = "BlockEnv break_entry;\n\n            label_cont = new_lab
 const LOOP_FOR: &str = "bool is_async;\n\n            source_line_num = s->token.line_num;\n";
 
 fn main() {
-    for path in ["build.rs", "guest/shim.c", "guest/value.c", "guest/prelude.js"] {
+    for path in ["build.rs", "guest/shim.c", "guest/value.c", "guest/encode.c", "guest/prelude.js"] {
         println!("cargo::rerun-if-changed={path}");
     }
     println!("cargo::rerun-if-env-changed=REFRAIN_CLANG");

@@ -25,6 +25,7 @@ mod arguments;
 mod catalog;
 mod command;
 pub mod demo;
+mod dialect;
 mod error;
 mod glob;
 mod name;
@@ -37,6 +38,7 @@ mod tool;
 mod typescript;
 
 pub use catalog::{Catalog, Description, SourceStatus, Status};
+pub use dialect::{DIALECTS, Dialect};
 pub use error::{CallError, ErrorCode, SettingsError, Unresolved};
 pub use glob::Glob;
 pub use process::guard_main;

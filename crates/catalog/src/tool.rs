@@ -134,6 +134,12 @@ impl Tool {
         typescript::signature(self)
     }
 
+    /// Returns the TypeScript types of what it takes and what it gives.
+    #[must_use]
+    pub fn types(&self) -> (String, String) {
+        typescript::types(self)
+    }
+
     /// Checks the arguments of a call against the input schema. `null` counts as no arguments.
     ///
     /// # Errors

@@ -30,6 +30,13 @@ pub(crate) fn signature(tool: &Tool) -> String {
     name::cut(&text, MAX_SIGNATURE)
 }
 
+/// Returns the types of what a tool takes and gives, each on one line.
+pub(crate) fn types(tool: &Tool) -> (String, String) {
+    let mut names = HashSet::new();
+    let types = Types::of(tool, "", &mut names);
+    (name::cut(&print::inline(&types.input), MAX_SIGNATURE), name::cut(&print::inline(&types.output), MAX_SIGNATURE))
+}
+
 /// Returns one self-contained declaration file for the whole catalog.
 pub(crate) fn declarations(catalog: &Catalog) -> String {
     let mut sources: BTreeMap<&str, Vec<&Tool>> = BTreeMap::new();

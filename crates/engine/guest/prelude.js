@@ -1,32 +1,33 @@
-// The script environment, run once when the template is made. Its value is a function that the shim calls with the two
-// native functions and that returns the hooks which the shim calls later.
+// The script environment, run once when the template is made. Its value is a function that the shim calls with the native
+// functions, and that returns the hooks which the shim calls later.
 //
-// A script may change any built-in. So everything this file uses after the script has started is taken into a constant
-// here, before it.
+// Everything that exists when this is done is frozen (shim.c), so a script can change no built-in and nothing in here. Its own
+// values can still do what they like (getters, proxies, iterators of its own), so what comes from a script is only touched where said.
 (native) => {
   "use strict";
-  const { call: emitCall, output } = native;
-  const { stringify } = JSON;
-  const { create, defineProperty, defineProperties, freeze, keys } = Object;
+  const { call: emitCall, encode, exit: endScript, output } = native;
+  const { create, defineProperty, defineProperties, freeze } = Object;
   const { apply, ownKeys } = Reflect;
-  const { isFinite } = Number;
-  const { join } = Array.prototype;
-  const { split, startsWith, includes, slice, trim } = String.prototype;
-  const ThisPromise = Promise;
-  const ThisProxy = Proxy;
-  const ThisError = Error;
-  const ThisTypeError = TypeError;
-  const ThisRangeError = RangeError;
+  const { isArray } = Array;
+  const { includes, indexOf, slice, split, startsWith, trim } = String.prototype;
+  const parse = JSON.parse;
   const text = String;
 
-  // Kinds of output; sandbox.rs has the same list.
+  // Kinds of output; shim.c has NOTE, sandbox.rs all of them.
   const LOG = 0;
   const TEXT = 1;
+  const IMAGE = 2;
+  const PROGRESS = 4;
+  const STORE = 5;
+  // Modes of `encode`; encode.c has the same list.
+  const AS_RESULT = 0;
+  const AS_ARGUMENTS = 1;
+  const TO_SHOW = 2;
 
   const hide = (object, name, value) =>
     defineProperty(object, name, { value, writable: true, configurable: true, enumerable: false });
 
-  class ToolError extends ThisError {
+  class ToolError extends Error {
     constructor(fields) {
       super(fields.message);
       hide(this, "code", fields.code);
@@ -53,11 +54,8 @@
   const show = (value) => {
     try {
       if (typeof value === "string") return value;
-      if (value instanceof ThisError) return text(value.stack ? `${value}\n${ownFrames(value.stack)}` : value);
-      if (typeof value === "object" && value !== null) {
-        const json = stringify(value, (_, inner) => (typeof inner === "bigint" ? text(inner) : inner));
-        if (json !== undefined) return json;
-      }
+      if (value instanceof Error) return `${text(value)}\n${ownFrames(value.stack)}`;
+      if (typeof value === "object" && value !== null) return encode(value, TO_SHOW, "value");
       return text(value);
     } catch {
       return "[a value that cannot be shown]";
@@ -69,47 +67,44 @@
     return line;
   };
 
-  // Arguments are strict: what JSON would change or drop without a word is refused instead.
-  const strictly = (key, value) => {
-    if (typeof value === "bigint") throw new ThisTypeError(`\`${key}\` is a BigInt, which JSON does not have`);
-    if (typeof value === "number" && !isFinite(value)) throw new ThisTypeError(`\`${key}\` is ${value}, which JSON does not have`);
-    return value;
-  };
+  // ---- calls ----
+
+  const rejected = (error) => new Promise((_, reject) => reject(error));
 
   const invoke = (source, tool, args) => {
-    const site = ownFrames(new ThisError().stack);
     let json;
     try {
-      json = args === undefined ? "{}" : stringify(args, strictly);
-      if (json === undefined) throw new ThisTypeError(`a ${typeof args} cannot be sent`);
+      json = args === undefined ? "{}" : encode(args, AS_ARGUMENTS, "arguments");
     } catch (cause) {
-      const error = new ToolError({
-        code: "invalid_arguments",
-        message: `the arguments of \`${source}.${tool}\` cannot be sent: ${show(cause?.message)}`,
-        tool: `${source}.${tool}`,
-      });
-      return new ThisPromise((_, reject) => reject(error));
+      const path = source === "" ? tool : `${source}.${tool}`;
+      const message = `the arguments of \`${path}\` cannot be sent: ${cause instanceof Error ? cause.message : show(cause)}`;
+      return rejected(new ToolError({ code: "invalid_arguments", message, tool: path }));
     }
-    return emitCall(stringify([source, tool]), json, site);
+    return emitCall(encode([source, tool], TO_SHOW, "target"), json);
   };
+  const own = (name, args) => invoke("", name, args);
 
-  // Names that the language itself asks every object for. A tool of such a name is still found, since it is listed.
-  const askedByTheLanguage = freeze({ __proto__: null, then: 1, toJSON: 1, constructor: 1, toString: 1, valueOf: 1, inspect: 1, prototype: 1 });
+  // ---- tools ----
+
+  // Names that the language, or a printer of values, asks every object for. A tool of such a name is still found, since it is listed.
+  const askedByTheLanguage = freeze({
+    __proto__: null, then: 1, catch: 1, toJSON: 1, constructor: 1, toString: 1, valueOf: 1, inspect: 1, prototype: 1, length: 1,
+  });
 
   const readOnly = (what) => () => {
-    throw new ThisTypeError(`${what} cannot be changed`);
+    throw new TypeError(`${what} cannot be changed`);
   };
-  const lookup = (what, names, make) => {
+  // An object of functions that are made when first asked for. `unknown` gives what an unlisted name is.
+  const lookup = (what, names, make, unknown) => {
     const made = create(null);
     const known = create(null);
     for (let i = 0; i < names.length; i++) known[names[i]] = true;
     const get = (_, key) => {
       if (typeof key === "symbol" || (known[key] !== true && askedByTheLanguage[key] === 1)) return undefined;
-      if (made[key] === undefined) made[key] = make(key);
+      if (made[key] === undefined) made[key] = known[key] === true ? make(key) : unknown(key);
       return made[key];
     };
-    const target = create(null);
-    return new ThisProxy(target, {
+    return new Proxy(create(null), {
       get,
       has: (_, key) => known[key] === true,
       ownKeys: () => ownKeys(known),
@@ -123,39 +118,180 @@
     });
   };
 
-  const log = (level) => (...values) => {
-    output(LOG, stringify({ level, text: showAll(values) }));
+  const tool = (source, name) => {
+    const call = (args) => invoke(source, name, args);
+    defineProperties(call, { name: { value: name }, length: { value: 1 } });
+    return freeze(call);
   };
-  const console = freeze({
-    log: log("log"),
-    info: log("info"),
-    warn: log("warn"),
-    error: log("error"),
-    debug: log("debug"),
-  });
+
+  // A namespace that does not exist, or a flat name that does not: any use of it is a call that the host refuses with the nearest names.
+  const nestedTools = (sources) => {
+    const namespace = (source) => lookup(`\`tools.${source}\``, sources[source] ?? [], (name) => tool(source, name), (name) => tool(source, name));
+    // `tools.mcp__source__tool` is the name that other systems taught for `tools.source.tool`.
+    const flat = (key) => {
+      if (!apply(startsWith, key, ["mcp__"])) return undefined;
+      for (const source in sources) {
+        if (apply(startsWith, key, [`mcp__${source}__`])) return tool(source, apply(slice, key, [source.length + 7]));
+      }
+      return undefined;
+    };
+    return lookup("`tools`", ownKeys(sources), namespace, (key) => flat(key) ?? namespace(key));
+  };
+  const flatTools = (root, names, extra) => {
+    const target = (key) => tool(names[key][0], names[key][1]);
+    return lookup(`\`${root}\``, ownKeys(names), target, (key) => extra[key] ?? tool(root, key));
+  };
+
+  // ---- globals ----
+
+  const console = {};
+  for (const level of ["log", "info", "warn", "error", "debug"]) {
+    console[level] = (...values) => {
+      output(LOG, encode({ level, text: showAll(values) }, TO_SHOW, "log"));
+    };
+  }
+  console.trace = console.table = console.dir = console.group = console.log;
+  console.groupEnd = console.time = console.timeEnd = console.assert = () => {};
+
+  const number = (value, what) => {
+    const n = +value;
+    if (!(n >= 0)) throw new RangeError(`${what} takes a number of milliseconds, not ${show(value)}`);
+    return n;
+  };
+  const sleep = (ms) => own("sleep", { ms: number(ms, "sleep") });
+
+  let nextTimer = 0;
+  const timers = new Map();
+  const setTimeout = (callback, ms = 0, ...args) => {
+    if (typeof callback !== "function") throw new TypeError("setTimeout takes a function");
+    const id = ++nextTimer;
+    timers.set(id, true);
+    own("sleep", { ms: number(ms, "setTimeout") }).then(() => {
+      if (timers.delete(id)) apply(callback, undefined, args);
+    });
+    return id;
+  };
+  const setInterval = (callback, ms = 0, ...args) => {
+    if (typeof callback !== "function") throw new TypeError("setInterval takes a function");
+    const id = ++nextTimer;
+    const pause = number(ms, "setInterval");
+    timers.set(id, true);
+    const again = () =>
+      own("sleep", { ms: pause }).then(() => {
+        if (!timers.has(id)) return;
+        again();
+        apply(callback, undefined, args);
+      });
+    again();
+    return id;
+  };
+  const clearTimeout = (id) => {
+    timers.delete(id);
+  };
+
+  const session = new Map();
+  const storeKey = (key) => {
+    if (typeof key !== "string") throw new TypeError(`a key of the store is a string, not ${show(key)}`);
+    return key;
+  };
+
+  const parallel = async (items, work, { concurrency = 8 } = {}) => {
+    if (typeof work !== "function") throw new TypeError("parallel takes the items, a function, and { concurrency }");
+    const all = [...items];
+    const settled = [];
+    settled.length = all.length;
+    let next = 0;
+    const worker = async () => {
+      while (next < all.length) {
+        const index = next++;
+        try {
+          settled[index] = { status: "fulfilled", value: await work(all[index], index) };
+        } catch (reason) {
+          settled[index] = { status: "rejected", reason };
+        }
+      }
+    };
+    const workers = [];
+    for (let i = 0; i < Math.min(Math.max(1, Math.floor(+concurrency) || 1), all.length); i++) workers[i] = worker();
+    for (let i = 0; i < workers.length; i++) await workers[i];
+    return settled;
+  };
+
+  // An MCP image block, or a data: URL.
+  const image = (picture) => {
+    let block = picture;
+    if (typeof picture === "string") {
+      const comma = apply(indexOf, picture, [","]);
+      const head = apply(slice, picture, [0, comma]);
+      if (!apply(startsWith, head, ["data:image/"]) || !apply(includes, head, [";base64"])) {
+        throw new TypeError("image takes an MCP image block, or a data:image/…;base64 URL");
+      }
+      block = { type: "image", mimeType: apply(split, apply(slice, head, [5]), [";"])[0], data: apply(slice, picture, [comma + 1]) };
+    }
+    if (typeof block?.data !== "string" || typeof block.mimeType !== "string") {
+      throw new TypeError("image takes an MCP image block, { type: \"image\", mimeType, data }, or a data: URL");
+    }
+    output(IMAGE, encode({ type: "image", mimeType: block.mimeType, data: block.data }, AS_ARGUMENTS, "image"));
+  };
+
+  const globals = {
+    ToolError,
+    console,
+    text: (...values) => output(TEXT, showAll(values)),
+    image,
+    exit: () => endScript(),
+    sleep,
+    setTimeout,
+    clearTimeout,
+    setInterval,
+    clearInterval: clearTimeout,
+    queueMicrotask: (callback) => {
+      Promise.resolve().then(() => callback());
+    },
+    searchTools: (query, options) => own("searchTools", { query, ...options }),
+    describeTools: (names) => own("describeTools", { names: isArray(names) ? names : [names] }),
+    describeByName: (names) => own("describeTools", { names: isArray(names) ? names : [names], by: "name" }),
+    describeTool: async (name) => (await own("describeTools", { names: [name] }))[0],
+    describeNamespace: (namespace) => own("describeTools", { names: [`${namespace}.*`] }),
+    ask: (question, options) => own("ask", { question, ...options }),
+    progress: (fraction, message) => output(PROGRESS, encode({ fraction: +fraction || 0, message: message === undefined ? null : show(message) }, TO_SHOW, "progress")),
+    parallel,
+    store: (key, value) => {
+      const json = value === undefined ? undefined : encode(value, AS_RESULT, `store(${show(key)})`);
+      session.set(storeKey(key), json);
+      output(STORE, encode({ key, json: json === undefined ? null : json }, TO_SHOW, "store"));
+    },
+    load: (key) => {
+      const json = session.get(storeKey(key));
+      return json === undefined ? undefined : parse(json);
+    },
+  };
 
   for (const name of ["SharedArrayBuffer", "Atomics", "gc"]) delete globalThis[name];
-  for (const [name, value] of Object.entries({ console, ToolError, text: (...values) => output(TEXT, showAll(values)) })) {
-    hide(globalThis, name, value);
+  for (const name of ownKeys(globals)) hide(globalThis, name, globals[name]);
+  for (const library of native.libraries ?? []) {
+    const made = library({ setTimeout, clearTimeout });
+    for (const name of ownKeys(made)) hide(globalThis, name, made[name]);
   }
 
   return {
-    // facts: {"args": any, "tools": {source: [names]}}
+    // facts: {"args": any, "tools": {source: [names]}, "store": {key: JSON text}, "flat"?: {name: [source, tool]},
+    //         "dialect": {"root": name, "flat": bool, "members"?: {name: global}, "globals"?: {name: global}, "values"?: {name: any}}}
     begin(facts) {
       hide(globalThis, "args", facts.args);
-      const tools = lookup("`tools`", keys(facts.tools), (source) =>
-        lookup(`\`tools.${source}\``, facts.tools[source] ?? [], (tool) => {
-          const call = (args) => invoke(source, tool, args);
-          defineProperties(call, { name: { value: tool }, length: { value: 1 } });
-          return freeze(call);
-        }),
-      );
-      defineProperty(globalThis, "tools", { value: tools, writable: false, configurable: false, enumerable: true });
+      const { dialect } = facts;
+      for (const key of ownKeys(facts.store ?? {})) session.set(key, facts.store[key]);
+      const members = create(null);
+      for (const name in dialect?.members ?? {}) members[name] = globals[dialect.members[name]];
+      const tools = dialect?.flat ? flatTools(dialect.root, facts.flat, members) : nestedTools(facts.tools);
+      defineProperty(globalThis, dialect?.root ?? "tools", { value: tools, writable: false, configurable: false, enumerable: true });
+      for (const name in dialect?.globals ?? {}) hide(globalThis, name, globals[dialect.globals[name]]);
+      for (const name in dialect?.values ?? {}) hide(globalThis, name, dialect.values[name]);
     },
 
-    result(value) {
-      return value === undefined ? undefined : stringify(value);
-    },
+    result: (value) => encode(value, AS_RESULT, "result"),
+
+    show,
 
     failure(fields, site) {
       const error = new ToolError(fields);
@@ -166,17 +302,17 @@
     // {"name"?, "message", "stack", "tool"?: {code, tool, call}, "overflow"?: true}
     threw(thrown) {
       const out = { __proto__: null };
-      if (thrown instanceof ThisError) {
+      if (thrown instanceof Error) {
         out.name = show(thrown.name);
         out.message = show(thrown.message);
         out.stack = ownFrames(thrown.stack);
         if (thrown instanceof ToolError) out.tool = { code: thrown.code, tool: thrown.tool, call: thrown.call };
-        if (thrown instanceof ThisRangeError && apply(startsWith, out.message, ["Maximum call stack size exceeded"])) out.overflow = true;
+        if (thrown instanceof RangeError && apply(startsWith, out.message, ["Maximum call stack size exceeded"])) out.overflow = true;
       } else {
         out.message = show(thrown);
         out.stack = "";
       }
-      return stringify(out);
+      return encode(out, TO_SHOW, "error");
     },
   };
 };

@@ -26,10 +26,12 @@ static int rf_wake(struct JSContext *c, struct JSObject *p);
 /* What `refrain.host` is told. The host's list is in sandbox.rs. */
 enum {
     HOST_CALL = 1,   /* id: the call's number; a: JSON `[source, tool]`; b: the arguments as JSON */
-    HOST_OUTPUT = 2, /* id: a kind of output, see prelude.js; a: its text */
+    HOST_OUTPUT = 2, /* id: a kind of output (OUTPUT_NOTE, and those of prelude.js); a: its text */
     HOST_RESULT = 3, /* a: the result as JSON; id 0 when the script returned nothing */
     HOST_THREW = 4,  /* a: the thrown value, described as JSON */
 };
+
+#define OUTPUT_NOTE 3 /* {"kind","message","call"?,"site"?} */
 
 /* What start and deliver return. */
 enum {
@@ -51,11 +53,19 @@ typedef struct {
     JSValue resolve;
     JSValue reject;
     JSValue site; /* the stack of the call, a string: the engine keeps no stack across an await */
+    JSValue promise;
 } Pending;
+
+/* A promise that was rejected, or a call's that was answered, and that nobody has looked at so far. */
+typedef struct {
+    uint32_t call; /* 0 for a promise that is no call's */
+    JSValue promise;
+    JSValue site;
+} Unwatched;
 
 static JSRuntime *rt;
 static JSContext *ctx;
-static JSValue hook_begin, hook_result, hook_threw, hook_failure;
+static JSValue hook_begin, hook_result, hook_threw, hook_failure, hook_show;
 static JSValue script = JS_UNDEFINED; /* the promise of the script */
 static bool script_is_over;
 
@@ -63,7 +73,66 @@ static bool script_is_over;
 static Pending *pending;
 static uint32_t pending_count, pending_room, calls_made;
 
+static Unwatched *unwatched;
+static uint32_t unwatched_count, unwatched_room;
+
+static bool exited; /* exit() was called */
+
+/* Makes room for one more entry. */
+static bool grow(void **entries, uint32_t count, uint32_t *room, size_t size)
+{
+    void *grown;
+    if (count < *room)
+        return true;
+    grown = js_realloc(ctx, *entries, (*room ? *room * 2 : 16) * size);
+    if (!grown)
+        return false;
+    *entries = grown;
+    *room = *room ? *room * 2 : 16;
+    return true;
+}
+
+/* Writes the script's own frames, the innermost first, as lines like `    at f (script:3:7)`. Returns how many bytes. */
+static size_t write_frames(char *text, size_t room, const char *before)
+{
+    size_t used = 0;
+    int depth = 0;
+    JSStackFrame *frame;
+
+    text[0] = '\0';
+    for (frame = rt ? rt->current_stack_frame : NULL; frame && depth < 32; frame = frame->prev_frame) {
+        char name[64], file[64];
+        JSObject *function;
+        JSFunctionBytecode *code;
+        int line, column, wrote;
+
+        if (JS_VALUE_GET_TAG(frame->cur_func) != JS_TAG_OBJECT)
+            continue;
+        function = JS_VALUE_GET_OBJ(frame->cur_func);
+        if (!js_class_has_bytecode(function->class_id) || !frame->cur_pc)
+            continue;
+        code = function->u.func.function_bytecode;
+        JS_AtomGetStr(ctx, file, sizeof(file), code->filename);
+        if (strcmp(file, "script"))
+            continue;
+        line = find_line_num(ctx, code, frame->cur_pc - code->byte_code_buf - 1, &column);
+        JS_AtomGetStr(ctx, name, sizeof(name), code->func_name);
+        wrote = snprintf(text + used, room - used, "%s%s (%s:%d:%d)\n", before, name, file, line, column);
+        if (wrote < 0 || (size_t)wrote >= room - used) {
+            text[used] = '\0';
+            break;
+        }
+        used += wrote;
+        depth++;
+    }
+    return used;
+}
+
 #include "value.c"
+
+static void say_note(const char *kind, JSValueConst message, uint32_t call, JSValueConst site);
+
+#include "encode.c"
 
 static void say_string(uint32_t op, uint32_t id, JSValueConst text)
 {
@@ -79,23 +148,109 @@ static void say_string(uint32_t op, uint32_t id, JSValueConst text)
         JS_FreeCString(ctx, bytes);
 }
 
-/* native.call(target, args, site): emits a call and returns its promise. */
+/* Tells the host a note, with the call or the stack that it is about where there is one. */
+static void say_note(const char *kind, JSValueConst message, uint32_t call, JSValueConst site)
+{
+    Encoder e = { .c = ctx, .mode = ENCODE_SHOW, .root = "note" };
+
+    js_dbuf_init(ctx, &e.out);
+    dbuf_printf(&e.out, "{\"kind\":\"%s\"", kind);
+    if (JS_IsString(message)) {
+        dbuf_putstr(&e.out, ",\"message\":");
+        encode_string(&e, message, NULL);
+    }
+    if (call)
+        dbuf_printf(&e.out, ",\"call\":%u", call);
+    if (JS_IsString(site)) {
+        dbuf_putstr(&e.out, ",\"site\":");
+        encode_string(&e, site, NULL);
+    }
+    dbuf_putc(&e.out, '}');
+    if (!e.out.error)
+        refrain_host(HOST_OUTPUT, OUTPUT_NOTE, (const char *)e.out.buf, e.out.size, NULL, 0);
+    dbuf_free(&e.out);
+}
+
+static bool is_watched(JSValueConst promise)
+{
+    JSObject *p = JS_VALUE_GET_OBJ(promise);
+    return p->class_id != JS_CLASS_PROMISE || p->u.promise_data->is_handled;
+}
+
+/* Takes over `promise` and `site`. */
+static void remember_unwatched(uint32_t call, JSValue promise, JSValue site)
+{
+    if (grow((void **)&unwatched, unwatched_count, &unwatched_room, sizeof(*unwatched))) {
+        unwatched[unwatched_count++] = (Unwatched){ call, promise, site };
+    } else {
+        JS_FreeValue(ctx, promise);
+        JS_FreeValue(ctx, site);
+    }
+}
+
+/* The engine asks at each rejection that has no handler yet. Whether one comes later is looked at in the end. */
+static void on_rejection(JSContext *c, JSValueConst promise, JSValueConst reason, bool is_handled, void *opaque)
+{
+    JSValue site = JS_UNDEFINED;
+    uint32_t i;
+
+    if (is_handled)
+        return;
+    for (i = 0; i < unwatched_count; i++) {
+        if (JS_VALUE_GET_PTR(unwatched[i].promise) == JS_VALUE_GET_PTR(promise))
+            return;
+    }
+    if (JS_IsError(reason))
+        site = JS_GetPropertyStr(c, reason, "stack");
+    if (JS_IsException(site)) {
+        JS_FreeValue(c, JS_GetException(c));
+        site = JS_UNDEFINED;
+    }
+    remember_unwatched(0, JS_DupValue(c, promise), site);
+}
+
+/* Notes what the script made and never looked at. */
+static void note_unwatched(void)
+{
+    uint32_t i;
+
+    for (i = 0; i < pending_count; i++) {
+        if (!is_watched(pending[i].promise))
+            say_note("not_awaited", JS_UNDEFINED, pending[i].id, pending[i].site);
+    }
+    for (i = 0; i < unwatched_count; i++) {
+        Unwatched *one = &unwatched[i];
+        JSValue reason = JS_UNDEFINED, message = JS_UNDEFINED;
+        if (is_watched(one->promise))
+            continue;
+        if (JS_IsObject(script) && JS_VALUE_GET_PTR(one->promise) == JS_VALUE_GET_PTR(script))
+            continue;
+        if (JS_PromiseState(ctx, one->promise) == JS_PROMISE_REJECTED) {
+            reason = JS_PromiseResult(ctx, one->promise);
+            message = JS_Call(ctx, hook_show, JS_UNDEFINED, 1, (JSValueConst *)&reason);
+            if (JS_IsException(message)) {
+                JS_FreeValue(ctx, JS_GetException(ctx));
+                message = JS_UNDEFINED;
+            }
+        }
+        say_note(one->call ? "not_awaited" : "unhandled_rejection", message, one->call, one->site);
+        JS_FreeValue(ctx, message);
+        JS_FreeValue(ctx, reason);
+    }
+}
+
+/* native.call(target, args): emits a call and returns its promise. */
 static JSValue native_call(JSContext *c, JSValueConst this_val, int argc, JSValueConst *argv)
 {
     JSValue functions[2], promise;
     const char *target, *args;
     size_t target_len, args_len;
+    char site[1024];
 
-    if (argc < 3)
-        return JS_ThrowTypeError(c, "native.call takes three arguments");
-    if (pending_count == pending_room) {
-        uint32_t room = pending_room ? pending_room * 2 : 16;
-        Pending *grown = js_realloc(c, pending, room * sizeof(*grown));
-        if (!grown)
-            return JS_EXCEPTION;
-        pending = grown;
-        pending_room = room;
-    }
+    if (argc < 2)
+        return JS_ThrowTypeError(c, "native.call takes two arguments");
+    if (!grow((void **)&pending, pending_count, &pending_room, sizeof(*pending)))
+        return JS_EXCEPTION;
     target = JS_ToCStringLen(c, &target_len, argv[0]);
     if (!target)
         return JS_EXCEPTION;
@@ -110,12 +265,21 @@ static JSValue native_call(JSContext *c, JSValueConst this_val, int argc, JSValu
         call->id = ++calls_made;
         call->resolve = functions[0];
         call->reject = functions[1];
-        call->site = JS_DupValue(c, argv[2]);
+        call->promise = JS_DupValue(c, promise);
+        call->site = JS_NewStringLen(c, site, write_frames(site, sizeof(site), "    at "));
         refrain_host(HOST_CALL, call->id, target, target_len, args, args_len);
     }
     JS_FreeCString(c, target);
     JS_FreeCString(c, args);
     return promise;
+}
+
+/* native.exit(): ends the script. Nothing of it runs any more, `finally` included. */
+static JSValue native_exit(JSContext *c, JSValueConst this_val, int argc, JSValueConst *argv)
+{
+    exited = true;
+    JS_ThrowInterrupted(c);
+    return JS_EXCEPTION;
 }
 
 /* native.output(kind, text) */
@@ -129,9 +293,13 @@ static JSValue native_output(JSContext *c, JSValueConst this_val, int argc, JSVa
 }
 
 /* Tells the host of an exception. The prelude describes it; where even that fails, a plain text does. */
-static void say_threw(JSValue thrown)
+static int32_t say_threw(JSValue thrown)
 {
-    JSValue described = JS_Call(ctx, hook_threw, JS_UNDEFINED, 1, (JSValueConst *)&thrown);
+    JSValue described;
+
+    script_is_over = true;
+    note_unwatched();
+    described = JS_Call(ctx, hook_threw, JS_UNDEFINED, 1, (JSValueConst *)&thrown);
     if (JS_IsString(described)) {
         say_string(HOST_THREW, 0, described);
     } else {
@@ -141,13 +309,30 @@ static void say_threw(JSValue thrown)
     }
     JS_FreeValue(ctx, described);
     JS_FreeValue(ctx, thrown);
+    return RF_ENDED;
+}
+
+static int32_t say_result(JSValue value)
+{
+    JSValue json = JS_Call(ctx, hook_result, JS_UNDEFINED, 1, (JSValueConst *)&value);
+
+    JS_FreeValue(ctx, value);
+    if (JS_IsException(json))
+        return say_threw(JS_GetException(ctx));
     script_is_over = true;
+    note_unwatched();
+    if (JS_IsUndefined(json))
+        refrain_host(HOST_RESULT, 0, NULL, 0, NULL, 0);
+    else
+        say_string(HOST_RESULT, 1, json);
+    JS_FreeValue(ctx, json);
+    return RF_ENDED;
 }
 
 /* Runs jobs until none is left, then says how the script stands. */
 static int32_t settle(void)
 {
-    for (;;) {
+    while (!exited) {
         JSContext *which;
         int done = JS_ExecutePendingJob(rt, &which);
         if (done == 0)
@@ -155,35 +340,95 @@ static int32_t settle(void)
         if (done < 0)
             JS_FreeValue(ctx, JS_GetException(ctx)); /* a job's exception belongs to a promise; nothing else can see it */
     }
+    if (exited)
+        return say_result(JS_UNDEFINED);
     switch (JS_PromiseState(ctx, script)) {
-    case JS_PROMISE_FULFILLED: {
-        JSValue value = JS_PromiseResult(ctx, script);
-        JSValue json = JS_Call(ctx, hook_result, JS_UNDEFINED, 1, (JSValueConst *)&value);
-        JS_FreeValue(ctx, value);
-        if (JS_IsException(json)) {
-            say_threw(JS_GetException(ctx));
-        } else {
-            if (JS_IsUndefined(json))
-                refrain_host(HOST_RESULT, 0, NULL, 0, NULL, 0);
-            else
-                say_string(HOST_RESULT, 1, json);
-            JS_FreeValue(ctx, json);
-            script_is_over = true;
-        }
-        return RF_ENDED;
-    }
+    case JS_PROMISE_FULFILLED:
+        return say_result(JS_PromiseResult(ctx, script));
     case JS_PROMISE_REJECTED:
-        say_threw(JS_PromiseResult(ctx, script));
-        return RF_ENDED;
+        return say_threw(JS_PromiseResult(ctx, script));
     default:
         return pending_count ? RF_WAITING : RF_STALLED;
     }
 }
 
 static const JSCFunctionListEntry native_functions[] = {
-    JS_CFUNC_DEF("call", 3, native_call),
+    JS_CFUNC_DEF("call", 2, native_call),
+    JS_CFUNC_DEF("encode", 3, native_encode),
+    JS_CFUNC_DEF("exit", 0, native_exit),
     JS_CFUNC_DEF("output", 2, native_output),
 };
+
+/* Freezes every object there is but the global one, and says how many there were. Called when only built-ins and the prelude exist. */
+static int freeze_existing(void)
+{
+    struct list_head *at;
+    JSObject **objects;
+    int count = 0, i;
+    bool failed = false;
+
+    list_for_each(at, &rt->gc_obj_list)
+        count++;
+    objects = js_malloc(ctx, count * sizeof(*objects));
+    if (!objects)
+        return -1;
+    count = 0;
+    list_for_each(at, &rt->gc_obj_list) {
+        JSObject *p = (JSObject *)list_entry(at, JSGCObjectHeader, link);
+        if (JS_GC_TYPE(p) != JS_GC_OBJ_TYPE_JS_OBJECT || p == JS_VALUE_GET_OBJ(ctx->global_obj)
+            || p == JS_VALUE_GET_OBJ(ctx->global_var_obj) || p->is_builtin)
+            continue;
+        js_dup(JS_MKPTR(JS_TAG_OBJECT, p));
+        objects[count++] = p;
+    }
+    for (i = 0; i < count; i++) {
+        JSValue object = JS_MKPTR(JS_TAG_OBJECT, objects[i]), done;
+        objects[i]->is_builtin = 1;
+        done = js_object_seal(ctx, JS_UNDEFINED, 1, (JSValueConst *)&object, 1);
+        failed |= JS_IsException(done);
+        JS_FreeValue(ctx, done);
+        JS_FreeValue(ctx, object);
+    }
+    js_free(ctx, objects);
+    return failed ? -1 : count;
+}
+
+/* Freezes the built-ins. A patched line of the engine lets a script set a property of its own object although a frozen prototype has
+ * one of that name. */
+static int freeze_builtins(void)
+{
+    JSPropertyEnum *names;
+    uint32_t count, i;
+    int frozen;
+
+    /* Some built-ins are made when they are first looked at, so all are. Looking may make more of them. */
+    if (JS_GetOwnPropertyNames(ctx, &names, &count, ctx->global_obj, JS_GPN_STRING_MASK | JS_GPN_SYMBOL_MASK))
+        return -1;
+    for (i = 0; i < count; i++)
+        JS_FreeValue(ctx, JS_GetProperty(ctx, ctx->global_obj, names[i].atom));
+    JS_FreePropertyEnum(ctx, names, count);
+    do {
+        frozen = freeze_existing();
+    } while (frozen > 0);
+    return frozen;
+}
+
+/* Takes all the free memory between the template's objects, for good, so that what a run allocates lies together at the end. A
+ * snapshot holds the pages that a run has changed; strewn over the template they would be half as many again. */
+static void plug_holes(void)
+{
+    const size_t largest = 256 * 1024;
+    char *end = malloc(largest);
+    size_t size;
+
+    free(end);
+    for (size = largest / 2; size >= 8; size /= 2) {
+        char *hole;
+        while ((hole = malloc(size)) && hole < end) {
+        }
+        free(hole);
+    }
+}
 
 /* Makes the engine and runs the prelude. The memory after this is the template that every run starts from. Frees `prelude`. */
 int32_t EXPORT(rf_initialise)(char *prelude, size_t length)
@@ -223,8 +468,15 @@ int32_t EXPORT(rf_initialise)(char *prelude, size_t length)
     hook_result = JS_GetPropertyStr(ctx, hooks, "result");
     hook_threw = JS_GetPropertyStr(ctx, hooks, "threw");
     hook_failure = JS_GetPropertyStr(ctx, hooks, "failure");
+    hook_show = JS_GetPropertyStr(ctx, hooks, "show");
     JS_FreeValue(ctx, hooks);
+    if (freeze_builtins())
+        goto failed;
+    JS_SetHostPromiseRejectionTracker(rt, on_rejection, NULL);
+    /* Twice: a collection orders the list of objects anew, and a second one finds it in order. So one in a run changes little. */
     JS_RunGC(rt);
+    JS_RunGC(rt);
+    plug_holes();
     return 0;
 failed:
     say_string(HOST_THREW, 0, JS_GetException(ctx));
@@ -275,15 +527,15 @@ int32_t EXPORT(rf_start)(char *source, size_t length)
     js_free(ctx, source);
     if (JS_IsException(function)) {
         script = JS_NULL;
-        say_threw(JS_GetException(ctx));
-        return RF_ENDED;
+        return say_threw(JS_GetException(ctx));
     }
     script = JS_Call(ctx, function, JS_UNDEFINED, 0, NULL);
     JS_FreeValue(ctx, function);
     if (JS_IsException(script)) {
         script = JS_NULL;
-        say_threw(JS_GetException(ctx));
-        return RF_ENDED;
+        if (!exited)
+            return say_threw(JS_GetException(ctx));
+        JS_FreeValue(ctx, JS_GetException(ctx));
     }
     return settle();
 }
@@ -342,41 +594,20 @@ int32_t EXPORT(rf_deliver)(uint32_t id, uint32_t kind, char *bytes, size_t lengt
     JS_FreeValue(ctx, value);
     JS_FreeValue(ctx, call.resolve);
     JS_FreeValue(ctx, call.reject);
-    JS_FreeValue(ctx, call.site);
+    if (is_watched(call.promise)) {
+        JS_FreeValue(ctx, call.promise);
+        JS_FreeValue(ctx, call.site);
+    } else {
+        remember_unwatched(id, call.promise, call.site);
+    }
     return settle();
 }
 
-/* Where the script stands, for a run that was stopped in the middle of something: lines like `f (script:3:7)`, the innermost
- * first. Allocates nothing and calls no script. Returns a static text that ends in a zero. */
+/* Where the script stands, for a run that was stopped in the middle of something. Allocates nothing and calls no script. Returns a
+ * static text that ends in a zero. */
 const char *EXPORT(rf_where)(void)
 {
     static char text[4096];
-    size_t used = 0;
-    int depth = 0;
-    JSStackFrame *frame;
-
-    text[0] = '\0';
-    for (frame = rt ? rt->current_stack_frame : NULL; frame && depth < 32; frame = frame->prev_frame, depth++) {
-        char name[64], file[64];
-        JSObject *function;
-        JSFunctionBytecode *code;
-        int line, column, wrote;
-
-        if (JS_VALUE_GET_TAG(frame->cur_func) != JS_TAG_OBJECT)
-            continue;
-        function = JS_VALUE_GET_OBJ(frame->cur_func);
-        if (!js_class_has_bytecode(function->class_id) || !frame->cur_pc)
-            continue;
-        code = function->u.func.function_bytecode;
-        line = find_line_num(ctx, code, frame->cur_pc - code->byte_code_buf - 1, &column);
-        JS_AtomGetStr(ctx, name, sizeof(name), code->func_name);
-        JS_AtomGetStr(ctx, file, sizeof(file), code->filename);
-        wrote = snprintf(text + used, sizeof(text) - used, "%s (%s:%d:%d)\n", name, file, line, column);
-        if (wrote < 0 || (size_t)wrote >= sizeof(text) - used) {
-            text[used] = '\0';
-            break;
-        }
-        used += wrote;
-    }
+    write_frames(text, sizeof(text), "");
     return text;
 }

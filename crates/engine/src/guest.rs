@@ -24,6 +24,7 @@ pub(crate) struct Host {
     pub(crate) stop: Option<Stop>,
     pub(crate) calls_made: u32,
     pub(crate) output_bytes: usize,
+    pub(crate) output_cut: bool,
     pub(crate) stop_asked: Arc<AtomicBool>,
     /// Set while the stack is read after a stop, when nothing may stop the guest again.
     pub(crate) post_mortem: bool,
@@ -46,6 +47,7 @@ impl Host {
             stop: None,
             calls_made: 0,
             output_bytes: 0,
+            output_cut: false,
             stop_asked: Arc::new(AtomicBool::new(false)),
             post_mortem: false,
         }
@@ -77,11 +79,21 @@ impl Host {
                 self.calls.push(Call { call: id, source, tool, args: text(b) });
             }
             2 => {
-                self.output_bytes = self.output_bytes.saturating_add(first.len().max(1));
-                if self.output_bytes > self.limits.output_bytes {
-                    return self.reached("output_bytes", self.limits.output_bytes as u64);
+                // The script goes on: what it said first is kept, and what is too much is dropped with a word about it. A log line
+                // is cut where the room ends; of anything else a part would be of no use.
+                let room = self.limits.output_bytes.saturating_sub(self.output_bytes);
+                let size = first.len().saturating_add(1);
+                if size <= room {
+                    self.output_bytes += size;
+                    self.output.push(Output::from_guest(id, text(first)));
+                } else if !self.output_cut {
+                    self.output_cut = true;
+                    self.output_bytes = self.limits.output_bytes;
+                    if id <= 1 {
+                        self.output.push(Output::from_guest(id, text(first)).cut(room));
+                    }
+                    self.output.push(Output::Cut);
                 }
-                self.output.push(Output::from_guest(id, text(first)));
             }
             3 => {
                 if first.len() > self.limits.result_bytes {

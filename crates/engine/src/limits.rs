@@ -1,6 +1,6 @@
 //! What bounds one sandbox, and why it was stopped.
 
-/// Bounds of one sandbox. Reaching one ends the run; the script cannot catch it.
+/// Bounds of one sandbox. Reaching one, but for the output, ends the run; the script cannot catch it.
 ///
 /// Time is not among them: the host counts it and calls [`Stopper::stop`](crate::Stopper::stop).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub struct Limits {
     pub calls: u32,
     /// Bytes of the arguments of one call.
     pub argument_bytes: usize,
-    /// Bytes of all logs and texts of the run together.
+    /// Bytes of all logs, texts, images and remarks of the run together. What is more is dropped, and the run goes on.
     pub output_bytes: usize,
     /// Bytes of the value that the script returns.
     pub result_bytes: usize,

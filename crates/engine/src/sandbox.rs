@@ -76,23 +76,86 @@ pub enum Output {
     },
     /// `text()`, for the model.
     Text(String),
+    /// `image()`: an MCP image block, as JSON.
+    Image(String),
+    /// `progress()`, for whoever waits.
+    Progress {
+        /// How much is done, in thousandths, as the script says.
+        thousandths: u16,
+        /// What it is at.
+        message: Option<String>,
+    },
+    /// `store()`: a value of the session, as JSON; none to delete it.
+    Store {
+        /// Its name.
+        key: String,
+        /// Its value.
+        json: Option<String>,
+    },
+    /// The engine's own remark about what the script did.
+    Note(Remark),
+    /// What was said past [`Limits::output_bytes`] was dropped. Said once.
+    Cut,
+}
+
+/// A remark of the engine.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Remark {
+    /// `value_changed`, `not_awaited` or `unhandled_rejection`.
+    pub kind: String,
+    /// What there is to say beside the kind.
+    #[serde(default)]
+    pub message: Option<String>,
+    /// The call that it is about.
+    #[serde(default)]
+    pub call: Option<u32>,
+    /// Where, in the JavaScript that ran, the innermost first.
+    #[serde(default, rename = "site", deserialize_with = "frames")]
+    pub frames: Vec<Frame>,
+}
+
+fn frames<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Frame>, D::Error> {
+    Ok(Frame::parse_all(&String::deserialize(deserializer)?))
 }
 
 impl Output {
-    /// Kinds as in prelude.js.
+    /// Reads what the guest says. Kinds as in prelude.js and shim.c; what cannot be read is a log line.
     pub(crate) fn from_guest(kind: u32, text: String) -> Self {
         #[derive(Deserialize)]
         struct Line {
             level: String,
             text: String,
         }
-        if kind == 1 {
-            return Self::Text(text);
+        #[derive(Deserialize)]
+        struct Step {
+            fraction: f64,
+            message: Option<String>,
         }
-        match serde_json::from_str(&text) {
-            Ok(Line { level, text }) => Self::Log { level, text },
-            Err(_) => Self::Log { level: "log".into(), text },
+        #[derive(Deserialize)]
+        struct Entry {
+            key: String,
+            json: Option<String>,
         }
+        let read = match kind {
+            1 => return Self::Text(text),
+            2 => return Self::Image(text),
+            3 => serde_json::from_str(&text).map(Self::Note),
+            4 => serde_json::from_str(&text).map(|Step { fraction, message }| Self::Progress {
+                thousandths: (fraction.clamp(0.0, 1.0) * 1000.0) as u16,
+                message,
+            }),
+            5 => serde_json::from_str(&text).map(|Entry { key, json }| Self::Store { key, json }),
+            _ => serde_json::from_str(&text).map(|Line { level, text }| Self::Log { level, text }),
+        };
+        read.unwrap_or(Self::Log { level: "log".into(), text })
+    }
+
+    /// Keeps the first `room` bytes of a line.
+    pub(crate) fn cut(mut self, room: usize) -> Self {
+        if let Self::Log { text, .. } | Self::Text(text) = &mut self {
+            text.truncate(text.floor_char_boundary(room));
+        }
+        self
     }
 }
 
@@ -254,6 +317,7 @@ impl Sandbox {
         let host = self.store.data_mut();
         host.calls_made = snapshot.calls_made();
         host.output_bytes = snapshot.output_bytes() as usize;
+        host.output_cut = host.output_bytes >= host.limits.output_bytes;
         Ok(())
     }
 

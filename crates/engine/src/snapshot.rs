@@ -7,8 +7,9 @@ use sha2::{Digest, Sha256};
 
 use crate::{Engine, Limits, Sandbox};
 
-/// The unit of comparison, in bytes.
-pub(crate) const PAGE: usize = 4096;
+/// The unit of comparison, in bytes. Most of what a run changes in the template are reference counts, a few bytes here and there, so
+/// pages of the machine would be mostly the template again.
+pub(crate) const PAGE: usize = 512;
 /// The guest's stack lies below everything else (build.rs) and is empty between two turns, so it is no part of the state.
 pub(crate) const STACK_BYTES: usize = 1 << 20;
 

@@ -1,26 +1,44 @@
 //! From the text that a model sent to the JavaScript that runs, and back from a position in it to a position in the text.
 //!
-//! Types are stripped by a real parser. The generated text has other lines than the sent one, so every position goes through a
-//! source map; the map is kept with the run, since a later version of the parser may generate another text.
+//! One parse serves everything: it tells the form of the program, strips the types, and gives the [`Facts`] that are checked
+//! before anything runs. The generated text has other lines than the sent one, so every position goes through a source map;
+//! the map is kept with the run, since a later version of the parser may generate another text.
+//!
+//! # Invariants
+//!
+//! * Nothing here runs anything, and no text, however nested or long, takes the process down: every pass that recurses does
+//!   so on the stack that [`depth`] provides, and what is looked at per name or call is bounded.
+//! * Every position is one in the text that was sent, also inside a Markdown fence.
+//! * Form and faults are found in the syntax tree. Code is never searched as text.
+//!
+//! # Deliberately not here
+//!
+//! Tools, and the judgement whether a fact is a fault: `refrain-runtime` has the rules, since it has the catalog.
 
 use std::path::{Path, PathBuf};
 
 use oxc::{
     allocator::Allocator,
-    ast::ast::Statement,
     codegen::{Codegen, CodegenOptions},
     diagnostics::{OxcDiagnostic, Severity},
-    parser::{ParseOptions, Parser},
+    parser::{ParseOptions, Parser, ParserReturn},
     semantic::SemanticBuilder,
-    span::{GetSpan, SourceType},
+    span::SourceType,
     transformer::{TransformOptions, Transformer},
 };
 
 mod depth;
+mod facts;
+mod fence;
+mod form;
 mod frame;
+mod options;
 mod position;
+mod refusal;
 
+pub use facts::{Argument, Facts, Fate, Field, GlobalUse, Literal, Reach, Roots, ToolCall, ToolUse};
 pub use frame::Frame;
+pub use options::ScriptOptions;
 pub use position::{Position, SourceMap, code_frame};
 
 /// The languages that a script may be written in.
@@ -49,6 +67,30 @@ pub struct Prepared {
     pub map: SourceMap,
 }
 
+/// A text that is a program: what runs, and everything that is known before it does.
+#[derive(Clone, Debug)]
+pub struct Script {
+    /// What runs.
+    pub prepared: Prepared,
+    /// What the script asks for itself.
+    pub options: ScriptOptions,
+    /// What is to be checked before it runs.
+    pub facts: Facts,
+    /// What was made of the program beyond the obvious, to be told beside the result.
+    pub remarks: Vec<Remark>,
+}
+
+/// Something to tell beside the result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Remark {
+    /// What it is about: `form`.
+    pub kind: &'static str,
+    /// The sentence.
+    pub message: String,
+    /// Where.
+    pub position: Position,
+}
+
 /// The script is no program. Nothing has run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
@@ -68,12 +110,21 @@ pub(crate) const LINES_BEFORE: u32 = 1;
 /// The longest script, in bytes. Nobody writes one by hand or by model; what is longer is data, which belongs into `args`.
 pub const MAX_SCRIPT_BYTES: usize = 256 << 10;
 
-/// Makes the body of an async function (top-level `await` and `return`, types allowed) ready to run.
+/// Makes a program ready to run, and forgets everything else about it. See [`read`].
+///
+/// # Errors
+///
+/// As [`read`].
+pub fn prepare(text: &str) -> Result<Prepared, SyntaxError> {
+    read(text, &Roots::default()).map(|script| script.prepared)
+}
+
+/// Reads a text that a model sent: a program in any of the forms that a script may have, perhaps in a Markdown fence.
 ///
 /// # Errors
 ///
 /// [`SyntaxError`] with the first fault found.
-pub fn prepare(text: &str) -> Result<Prepared, SyntaxError> {
+pub fn read(text: &str, roots: &Roots) -> Result<Script, SyntaxError> {
     if text.len() > MAX_SCRIPT_BYTES {
         let message = format!(
             "the script has {} bytes and may have {MAX_SCRIPT_BYTES}; give large data as `args`, or let a tool return it",
@@ -81,34 +132,59 @@ pub fn prepare(text: &str) -> Result<Prepared, SyntaxError> {
         );
         return Err(SyntaxError { message, position: Position::START });
     }
-    depth::on_a_stack_for(text, || prepare_here(text))
+    depth::on_a_stack_for(text, || read_here(text, roots))
 }
 
-fn prepare_here(text: &str) -> Result<Prepared, SyntaxError> {
+fn read_here(text: &str, roots: &Roots) -> Result<Script, SyntaxError> {
     let allocator = Allocator::default();
-    let parsed = Parser::new(&allocator, text, SourceType::ts().with_module(true))
+    let parsed = parse(&allocator, text, SourceType::ts());
+    if fence::may_be(text)
+        && (parsed.diagnostics.has_errors() || fence::is_accident(&parsed.program, text))
+        && let Some(program) = fence::program(text)?
+    {
+        let masked = fence::masked(text, &program);
+        let options = options::read(text, program)?;
+        return script(&allocator, text, parse(&allocator, &masked, SourceType::ts()), options, roots);
+    }
+    let options = options::read(text, 0..text.len())?;
+    script(&allocator, text, parsed, options, roots)
+}
+
+fn parse<'a>(allocator: &'a Allocator, text: &'a str, kind: SourceType) -> ParserReturn<'a> {
+    Parser::new(allocator, text, kind.with_module(true))
         .with_options(ParseOptions {
             allow_return_outside_function: true,
             parse_regular_expression: true,
             ..ParseOptions::default()
         })
-        .parse();
-    refuse(text, parsed.diagnostics.into_iter())?;
-    let mut program = parsed.program;
-    for statement in &program.body {
-        if let Some(message) = no_modules(statement) {
-            return Err(SyntaxError { message: message.into(), position: Position::of(text, statement.span().start) });
-        }
+        .parse()
+}
+
+/// `parsed` is of `text`, or of a part of it at its place.
+fn script<'a>(
+    allocator: &'a Allocator,
+    text: &str,
+    parsed: ParserReturn<'a>,
+    options: ScriptOptions,
+    roots: &Roots,
+) -> Result<Script, SyntaxError> {
+    if let Some(fault) = first_error(parsed.diagnostics.into_iter()) {
+        return Err(refusal::of_text(text, parsed.program.source_text, fault));
     }
+    let mut program = parsed.program;
     if let Some(message) = depth::too_many_scopes(&program) {
         return Err(SyntaxError { message, position: Position::START });
     }
-    let checked = SemanticBuilder::new_compiler().with_check_syntax_error(true).with_enum_eval(true).build(&program);
+    let remarks = form::shape(text, &mut program, allocator)?;
+    let checked = SemanticBuilder::new_compiler().with_build_nodes(true).with_enum_eval(true).build(&program);
     refuse(text, checked.diagnostics.into_iter())?;
-    let scoping = checked.semantic.into_scoping();
-    let options = TransformOptions::default();
+    let (scoping, nodes) = checked.semantic.into_scoping_and_nodes();
+    refusal::of_tree(text, &nodes)?;
+    let facts = facts::collect(text, &scoping, &nodes, roots);
+    drop(nodes);
+    let settings = TransformOptions::default();
     let stripped =
-        Transformer::new(&allocator, Path::new("script.ts"), &options).build_with_scoping(scoping, &mut program);
+        Transformer::new(allocator, Path::new("script.ts"), &settings).build_with_scoping(scoping, &mut program);
     refuse(text, stripped.diagnostics.into_iter())?;
     let printed = Codegen::new()
         .with_options(CodegenOptions {
@@ -118,38 +194,16 @@ fn prepare_here(text: &str) -> Result<Prepared, SyntaxError> {
             ..CodegenOptions::default()
         })
         .build(&program);
-    let map = printed.map.map(|map| SourceMap::new(&map)).unwrap_or_default();
-    Ok(Prepared { javascript: format!("{BEFORE}{}{AFTER}", printed.code), map })
+    let map = printed.map.map(|map| SourceMap::new(&map, text, &printed.code)).unwrap_or_default();
+    let prepared = Prepared { javascript: format!("{BEFORE}{}{AFTER}", printed.code), map };
+    Ok(Script { prepared, options, facts, remarks })
 }
 
 /// Fails with the first of the errors among `found`.
 fn refuse(text: &str, found: impl Iterator<Item = OxcDiagnostic>) -> Result<(), SyntaxError> {
-    for diagnostic in found {
-        if diagnostic.severity != Severity::Error {
-            continue;
-        }
-        let offset = diagnostic.labels.first().map_or(0, |label| label.offset());
-        let mut message = diagnostic.message.to_string();
-        if let Some(help) = &diagnostic.help {
-            message.push_str("; ");
-            message.push_str(help);
-        }
-        return Err(SyntaxError { message, position: Position::of(text, offset) });
-    }
-    Ok(())
+    first_error(found).map_or(Ok(()), |fault| Err(refusal::told(text, &fault)))
 }
 
-fn no_modules(statement: &Statement<'_>) -> Option<&'static str> {
-    match statement {
-        Statement::ImportDeclaration(_) | Statement::TSImportEqualsDeclaration(_) => {
-            Some("`import` does not exist here: everything a script can reach is a global, above all `tools`")
-        }
-        Statement::ExportNamedDeclaration(_)
-        | Statement::ExportAllDeclaration(_)
-        | Statement::TSExportAssignment(_) => Some("`export` does not exist here: `return` the result"),
-        Statement::ExportDefaultDeclaration(_) => {
-            Some("`export default` does not exist here yet: write the body of the function and `return` the result")
-        }
-        _ => None,
-    }
+fn first_error(mut found: impl Iterator<Item = OxcDiagnostic>) -> Option<OxcDiagnostic> {
+    found.find(|diagnostic| diagnostic.severity == Severity::Error)
 }

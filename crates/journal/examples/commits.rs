@@ -30,6 +30,7 @@ fn start() -> Started {
         session: None,
         store: json("{}"),
         origin: json("{}"),
+        dialect: None,
     }
 }
 

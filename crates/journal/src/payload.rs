@@ -85,6 +85,8 @@ stored!(StartedV1 is Started {
     session: Option<String>,
     store: Json,
     origin: Json,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    dialect: Option<String>,
 });
 
 // By hand: `Into` does not reach into a `Vec`.

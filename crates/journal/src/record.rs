@@ -51,6 +51,8 @@ pub struct Started {
     pub store: Json,
     /// How the run came in: front, client, way.
     pub origin: Json,
+    /// The names under which the script sees the tools; none for our own.
+    pub dialect: Option<String>,
 }
 
 /// The calls that one turn made.

@@ -2,7 +2,7 @@
 
 use std::{path::PathBuf, time::Duration};
 
-use refrain_catalog::{Environment, SourceSettings};
+use refrain_catalog::{Dialect, Environment, SourceSettings};
 use serde::{Deserialize, Serialize};
 
 /// Everything a runtime is told.
@@ -18,6 +18,8 @@ pub struct Settings {
     pub durability: Durability,
     /// Bounds of a run.
     pub limits: LimitSettings,
+    /// The names under which scripts see the tools; none for our own.
+    pub dialect: Option<&'static Dialect>,
     /// A folder for the compiled engine. Without one every start compiles it anew, which takes about a second.
     pub cache: Option<PathBuf>,
     /// How long calls that are not `safe` may go on after the script's end.
@@ -36,6 +38,7 @@ impl Settings {
             journal_url: "memory:".into(),
             durability: Durability::default(),
             limits: LimitSettings::default(),
+            dialect: None,
             cache: None,
             drain: Duration::from_secs(5),
             slice: Duration::from_millis(10),

@@ -16,7 +16,7 @@ use tokio::task::JoinSet;
 use crate::{
     clock::Clock,
     error::RuntimeError,
-    run::{Divergence, Outgoing, Reply, Run, Step},
+    run::{Divergence, Outgoing, Reply, Run, Step, Target},
     ticker::Ticker,
 };
 
@@ -134,17 +134,24 @@ impl Drive<'_> {
         out.spawn(async move {
             let call = outgoing.call;
             let began = clock.instant();
-            let reply = make(&*tools, outgoing, most).await;
+            let reply = match outgoing.target {
+                Target::Tool { source, tool, args, key } => {
+                    make(&*tools, CallRequest { source, tool, args, key, timeout: None }, most).await
+                }
+                Target::Timer(pause) => {
+                    tokio::time::sleep(pause).await;
+                    Reply { outcome: Outcome::Value(Json::from_value(&serde_json::Value::Null)), took_ms: 0, notes: Vec::new() }
+                }
+            };
             let took_ms = milliseconds(clock.instant().saturating_duration_since(began));
             (call, Reply { took_ms, ..reply })
         });
     }
 }
 
-async fn make(tools: &dyn Tools, outgoing: Outgoing, most: usize) -> Reply {
-    let Outgoing { source, tool, args, key, .. } = outgoing;
-    let path = format!("{source}.{tool}");
-    match tools.call(CallRequest { source, tool, args, key, timeout: None }).await {
+async fn make(tools: &dyn Tools, request: CallRequest, most: usize) -> Reply {
+    let path = format!("{}.{}", request.source, request.tool);
+    match tools.call(request).await {
         Ok(output) if output.value.get().len() > most => {
             let told = format!(
                 "`{path}` returned {} bytes, more than `result_kb` allows; ask it for less, by page or by field",

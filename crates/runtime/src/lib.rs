@@ -22,6 +22,7 @@ mod clock;
 mod config;
 mod drive;
 mod error;
+mod functions;
 mod report;
 mod run;
 mod runtime;
@@ -32,7 +33,7 @@ pub use clock::{Clock, SystemClock};
 pub use config::{Durability, LimitSettings, Settings};
 pub use error::RuntimeError;
 pub use refrain_catalog::{
-    Catalog, CommandSettings, CommandTool, CommandToolSettings, Description, Effect, Environment, Glob, Hit,
+    Catalog, CommandSettings, CommandTool, CommandToolSettings, DIALECTS, Description, Dialect, Effect, Environment, Glob, Hit,
     McpSettings, Output, OutputFormat, Replay, SettingsError, SourceKind, SourceSettings, SourceStatus, Status, Tool,
     ToolOverride, Trust, Unresolved, demo, guard_main,
 };

@@ -3,13 +3,13 @@
 //! The field names are the outside contract. The same value is stored in the end record, so that a finished run answers again
 //! without its script running.
 
-use refrain_engine::{Frame, Output, SourceMap, Stop, Thrown, source};
+use refrain_engine::{Frame, Output, Remark, SourceMap, Stop, Thrown, source};
 use refrain_journal::{Json, RunId};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
     config::LimitSettings,
-    run::{Divergence, End, Made, Plan, Progress, Run},
+    run::{Divergence, End, Made, Plan, Progress, Run, Target},
 };
 
 /// What a run says of itself.
@@ -85,7 +85,8 @@ pub struct Log {
 /// Something said beside the value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// What it is about: `nothing_returned`, `unfinished`, `tool`, `policy`.
+    /// What it is about: `nothing_returned`, `not_awaited`, `unfinished`, `value_changed`, `unhandled_rejection`, `output_cut`, `tool`,
+    /// `policy`, or a finding of preflight.
     pub kind: String,
     /// The sentence.
     pub message: String,
@@ -304,8 +305,18 @@ impl Report {
         let mut texts = Vec::new();
         for output in &run.output {
             match output {
-                Output::Log { level, text } => report.logs.push(Log { level: level.clone(), text: text.clone() }),
-                Output::Text(text) => texts.push(text.as_str()),
+                Output::Log { level, text } => {
+                    report.logs.push(Log { level: level.clone(), text: relocated(text, script.map) });
+                }
+                Output::Text(text) => texts.push(relocated(text, script.map)),
+                Output::Image(block) => report.images.extend(Json::new(block.clone())),
+                Output::Note(remark) => report.notes.push(remarked(run, remark, script)),
+                Output::Cut => {
+                    let told = format!("logs and texts past {} KiB (`log_kb`) were dropped", limits.log_kb);
+                    report.notes.push(Note::new("output_cut", told));
+                }
+                // Told while the run goes on, and kept with its session.
+                Output::Progress { .. } | Output::Store { .. } => {}
             }
         }
         report.text = texts.join("\n");
@@ -398,7 +409,7 @@ impl CallReport {
             Progress::Answered(answer) => {
                 let status = match (&answer.code, &made.plan) {
                     (None, _) => CallStatus::Ok,
-                    (Some(_), Plan::Refuse(_)) => CallStatus::Refused,
+                    (Some(_), Plan::Here(_)) => CallStatus::Refused,
                     (Some(code), _) if code == "interrupted" => CallStatus::Interrupted,
                     (Some(_), _) => CallStatus::Error,
                 };
@@ -422,6 +433,44 @@ fn cut(args: &Json) -> Json {
     }
     let shown = &text[..text.floor_char_boundary(MOST)];
     Json::from_value(&format!("{shown}… (cut: {} bytes in all)", text.len()).into())
+}
+
+/// The text with the places of a stack, `(script:3:7)`, as those of the script that was sent.
+fn relocated(text: &str, map: &SourceMap) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find("(script:") {
+        let (before, found) = rest.split_at(at);
+        out.push_str(before);
+        let end = found.find(')').map_or(found.len(), |end| end + 1);
+        let place = Frame::parse_all(&found[..end]).first().and_then(|frame| map.original(frame));
+        match place {
+            Some(place) => out.push_str(&format!("(script:{}:{})", place.line, place.column)),
+            None => out.push_str(&found[..end]),
+        }
+        rest = &found[end..];
+    }
+    out + rest
+}
+
+/// A remark of the engine, with its line and the names that it lacks.
+fn remarked(run: &Run, remark: &Remark, script: &Script<'_>) -> Note {
+    let made = remark.call.and_then(|call| run.calls().iter().find(|made| made.call == call));
+    let line = remark.frames.iter().find_map(|frame| script.map.original(frame)).map(|place| place.line);
+    let said = remark.message.as_deref().and_then(|message| message.lines().next()).unwrap_or_default();
+    let message = match (remark.kind.as_str(), made) {
+        ("not_awaited", Some(made)) => {
+            let became = match &made.progress {
+                Progress::Answered(answer) if answer.code.is_some() => format!("; it failed, and nobody saw: {said}"),
+                Progress::Answered(_) => "; its value was not used".into(),
+                Progress::Made | Progress::Cleared | Progress::Out => String::new(),
+            };
+            format!("call {} of `{}` was not awaited{became}", made.call, made.path)
+        }
+        ("unhandled_rejection", _) => format!("a promise was rejected and nobody looked: {said}"),
+        _ => said.to_owned(),
+    };
+    Note { kind: remark.kind.clone(), message, line, tool: made.map(|made| made.path.clone()) }
 }
 
 fn error_of(run: &Run, end: &End, script: &Script<'_>, limits: &LimitSettings) -> Option<ErrorReport> {
@@ -494,7 +543,10 @@ fn notes_of(run: &Run) -> Vec<Note> {
         let left = matches!(made.progress, Progress::Out | Progress::Answered(_));
         match &made.plan {
             Plan::Send { effect, .. } if left && *effect != refrain_catalog::Effect::Read => writers.push(&made.path),
-            Plan::Send { .. } | Plan::Refuse(_) => {}
+            Plan::Send { .. } | Plan::Here(_) => {}
+        }
+        if let Plan::Send { target: Target::Timer(_), .. } = &made.plan {
+            continue; // a timer that nobody waits for is dropped everywhere
         }
         let message = match (&made.progress, made.is_safe()) {
             (Progress::Out, true) => format!(

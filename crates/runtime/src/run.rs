@@ -4,14 +4,14 @@
 //! ran, [`Run::written`] after records became durable, [`Run::answered`] when a call came back. A resumed run is the same run,
 //! with a history to replay first.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use refrain_catalog::{CallError, Catalog, Effect, ErrorCode, Replay};
-use refrain_engine::{Delivery, Output, Status, Stop, Thrown, Turn};
+use refrain_engine::{Call, Delivery, Output, Status, Stop, Thrown, Turn};
 use refrain_journal::{Answered, Asked, AskedCall, Failure, Flush, Json, Outcome, Record, RunId, Seq};
 use serde_json::{Value, json};
 
-use crate::{canonical::canonical, config::Durability};
+use crate::{canonical::canonical, config::Durability, functions};
 
 /// What to do next.
 #[derive(Debug)]
@@ -32,14 +32,19 @@ pub(crate) enum Step {
     Diverged(Divergence),
 }
 
-/// A call on its way to a source.
+/// A call on its way out.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outgoing {
     pub(crate) call: u32,
-    pub(crate) source: String,
-    pub(crate) tool: String,
-    pub(crate) args: Value,
-    pub(crate) key: Option<String>,
+    pub(crate) target: Target,
+}
+
+/// Where a call goes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Target {
+    Tool { source: String, tool: String, args: Value, key: Option<String> },
+    /// `sleep()`, and what timers are made of.
+    Timer(Duration),
 }
 
 /// What came back from a source.
@@ -84,12 +89,12 @@ pub(crate) struct Made {
 #[derive(Debug)]
 pub(crate) enum Plan {
     Send {
-        outgoing: Outgoing,
+        target: Target,
         effect: Effect,
         replay: Replay,
     },
-    /// It never leaves.
-    Refuse(CallError),
+    /// It never leaves: what it asks for is known here, or it is refused.
+    Here(Result<Json, CallError>),
 }
 
 #[derive(Debug)]
@@ -220,31 +225,16 @@ impl Run {
     /// Takes in a turn of the sandbox. The first one is the start.
     pub(crate) fn turned(&mut self, turn: Turn) {
         for call in turn.calls {
-            let resolved = self.catalog.resolve(&call.source, &call.tool);
-            let path = match &resolved {
-                Ok(tool) => tool.path(),
-                Err(_) => format!("{}.{}", call.source, call.tool),
+            let (path, plan) = if call.source.is_empty() {
+                (call.tool.clone(), functions::plan(&self.catalog, &call.tool, &call.args))
+            } else {
+                self.plan(&call)
             };
-            let plan = resolved.map_err(CallError::from).and_then(|tool| {
-                let args = serde_json::from_str::<Value>(&call.args).map_err(|error| {
-                    let told = format!("the arguments of `{path}` are not plain JSON: {error}");
-                    CallError::new(ErrorCode::InvalidArguments, told)
-                })?;
-                tool.check_args(&args)?;
-                let outgoing = Outgoing {
-                    call: call.call,
-                    source: tool.source.clone(),
-                    tool: tool.name.clone(),
-                    args,
-                    key: (tool.replay == Replay::Keyed).then(|| format!("{}/{}", self.id, call.call)),
-                };
-                Ok(Plan::Send { outgoing, effect: tool.effect, replay: tool.replay })
-            });
             self.calls.push(Made {
                 call: call.call,
                 path,
                 args: Json::new(call.args).unwrap_or_else(|_| Json::from_value(&Value::Null)),
-                plan: plan.unwrap_or_else(Plan::Refuse),
+                plan,
                 progress: Progress::Made,
                 took_ms: 0,
                 turn: self.turn,
@@ -259,6 +249,26 @@ impl Run {
             Status::Threw(thrown) => Some(End::Threw(thrown)),
             Status::Stopped(stop, frames) => Some(End::Stopped(stop, frames)),
         };
+    }
+
+    /// What is to happen with a call of a tool, and the tool's path.
+    fn plan(&self, call: &Call) -> (String, Plan) {
+        let resolved = self.catalog.resolve(&call.source, &call.tool);
+        let path = match &resolved {
+            Ok(tool) => tool.path(),
+            Err(_) => format!("{}.{}", call.source, call.tool),
+        };
+        let plan = resolved.map_err(CallError::from).and_then(|tool| {
+            let args = serde_json::from_str::<Value>(&call.args).map_err(|error| {
+                let told = format!("the arguments of `{path}` are not plain JSON: {error}");
+                CallError::new(ErrorCode::InvalidArguments, told)
+            })?;
+            tool.check_args(&args)?;
+            let key = (tool.replay == Replay::Keyed).then(|| format!("{}/{}", self.id, call.call));
+            let target = Target::Tool { source: tool.source.clone(), tool: tool.name.clone(), args, key };
+            Ok(Plan::Send { target, effect: tool.effect, replay: tool.replay })
+        });
+        (path, plan.unwrap_or_else(|error| Plan::Here(Err(error))))
     }
 
     /// Ends the waiting script from outside.
@@ -415,11 +425,16 @@ impl Run {
             if !matches!(made.progress, Progress::Cleared) {
                 continue;
             }
-            let Plan::Send { outgoing, replay, .. } = &made.plan else {
-                continue; // refused again below, for the same reason as before
+            let Plan::Send { target, replay, .. } = &made.plan else {
+                continue; // answered again below, as before
             };
-            let now = self.present.as_ref().and_then(|present| present.resolve(&outgoing.source, &outgoing.tool).ok());
-            let may_repeat = match (replay, now.map(|tool| tool.replay)) {
+            let now = match target {
+                Target::Tool { source, tool, .. } => {
+                    self.present.as_ref().and_then(|present| present.resolve(source, tool).ok()).map(|tool| tool.replay)
+                }
+                Target::Timer(_) => Some(Replay::Safe),
+            };
+            let may_repeat = match (replay, now) {
                 (Replay::Safe, Some(Replay::Safe)) | (Replay::Keyed, Some(Replay::Keyed)) => true,
                 (Replay::Safe | Replay::Keyed | Replay::Unsafe, _) => false,
             };
@@ -434,15 +449,13 @@ impl Run {
                 self.arrived.push_back((made.call, Reply::failure(&CallError::new(ErrorCode::Interrupted, told))));
             }
         }
-        // Refused calls were asked for and never left; their answer is the same again.
-        for index in 0..self.asked {
-            if matches!(self.calls[index].progress, Progress::Cleared)
-                && let Plan::Refuse(error) = &self.calls[index].plan
+        // What is answered here was asked for and never left; its answer is the same again.
+        for made in &mut self.calls[..self.asked] {
+            if matches!(made.progress, Progress::Cleared)
+                && let Plan::Here(answer) = &made.plan
             {
-                let reply = Reply::failure(error);
-                let call = self.calls[index].call;
-                self.calls[index].progress = Progress::Out;
-                self.arrived.push_back((call, reply));
+                self.arrived.push_back((made.call, Reply::here(answer)));
+                made.progress = Progress::Out;
             }
         }
     }
@@ -460,9 +473,9 @@ impl Run {
                     match &made.plan {
                         Plan::Send { .. } if over && made.is_safe() => {}
                         Plan::Send { .. } => self.to_send.push(made.call),
-                        Plan::Refuse(error) => {
+                        Plan::Here(answer) => {
                             made.progress = Progress::Out;
-                            self.arrived.push_back((made.call, Reply::failure(error)));
+                            self.arrived.push_back((made.call, Reply::here(answer)));
                         }
                     }
                 }
@@ -476,9 +489,9 @@ impl Run {
                         made.progress = Progress::Cleared;
                         self.to_send.push(made.call);
                     }
-                    Plan::Refuse(error) => {
+                    Plan::Here(answer) => {
                         made.progress = Progress::Out;
-                        self.arrived.push_back((made.call, Reply::failure(error)));
+                        self.arrived.push_back((made.call, Reply::here(answer)));
                     }
                 }
             }
@@ -491,9 +504,10 @@ impl Run {
         let mut records: Vec<Record> = Vec::new();
         for (index, made) in self.calls.iter().enumerate().skip(self.asked) {
             let (effect, replay, key) = match &made.plan {
-                Plan::Send { outgoing, effect, replay } => (*effect, *replay, outgoing.key.clone()),
+                Plan::Send { target: Target::Tool { key, .. }, effect, replay } => (*effect, *replay, key.clone()),
+                Plan::Send { target: Target::Timer(_), effect, replay } => (*effect, *replay, None),
                 // It never leaves, so nothing is lost by deciding it anew.
-                Plan::Refuse(_) => (Effect::Read, Replay::Safe, None),
+                Plan::Here(_) => (Effect::Read, Replay::Safe, None),
             };
             let call = AskedCall {
                 call: made.call.into(),
@@ -519,10 +533,9 @@ impl Run {
         let mut all = Vec::new();
         for call in std::mem::take(&mut self.to_send) {
             let Some(made) = self.made_mut(call) else { continue };
-            if let Plan::Send { outgoing, .. } = &made.plan {
-                let outgoing = outgoing.clone();
+            if let Plan::Send { target, .. } = &made.plan {
+                all.push(Outgoing { call, target: target.clone() });
                 made.progress = Progress::Out;
-                all.push(outgoing);
             }
         }
         all
@@ -617,16 +630,23 @@ impl Run {
 }
 
 impl Made {
-    /// Whether making it again does no harm. A refused call never leaves.
+    /// Whether making it again does no harm. What is answered here never leaves.
     pub(crate) fn is_safe(&self) -> bool {
         match &self.plan {
             Plan::Send { replay, .. } => *replay == Replay::Safe,
-            Plan::Refuse(_) => true,
+            Plan::Here(_) => true,
         }
     }
 }
 
 impl Reply {
+    fn here(answer: &Result<Json, CallError>) -> Self {
+        match answer {
+            Ok(json) => Self { outcome: Outcome::Value(json.clone()), took_ms: 0, notes: Vec::new() },
+            Err(error) => Self::failure(error),
+        }
+    }
+
     pub(crate) fn failure(error: &CallError) -> Self {
         let failure = Failure {
             code: error.code.as_str().into(),

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use refrain_catalog::{Catalog, SourceStatus, Sources};
+use refrain_catalog::{Catalog, Dialect, SourceStatus, Sources};
 use refrain_engine::{Engine, Language, Prepared, SourceMap, Start, source};
 use refrain_journal::{BlobHash, EndState, Ended, Flush, Journal, Json, Lease, Page, Record, RunId, Started, Take};
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,8 @@ pub struct RunRequest {
     pub session: Option<String>,
     /// Lowers `timeout_ms`; never raises it.
     pub timeout_ms: Option<u64>,
+    /// The names under which the script sees the tools, in place of the settings'.
+    pub dialect: Option<&'static Dialect>,
     /// Where it came from.
     pub origin: Origin,
 }
@@ -67,6 +69,7 @@ impl RunRequest {
             args: Map::new(),
             session: None,
             timeout_ms: None,
+            dialect: None,
             origin,
         }
     }
@@ -136,6 +139,7 @@ impl Runtime {
             session: request.session,
             store: Json::from_value(&json!({})),
             origin: stored(&request.origin)?,
+            dialect: request.dialect.or(self.settings.dialect).map(|dialect| dialect.name.to_owned()),
         };
         let flush = match self.settings.durability {
             crate::Durability::Power => Flush::Disk,
@@ -210,7 +214,9 @@ impl Runtime {
             drain: self.settings.drain,
             result_bytes: usize::try_from(limits.result_kb.saturating_mul(1024)).unwrap_or(usize::MAX),
         };
-        let start = Start { clock_ms: started.started_ms, seed: started.seed, facts: facts(started, run.catalog()) };
+        let dialect = started.dialect.as_deref().map(Dialect::find).transpose().map_err(|error| unusable(id, &error))?;
+        let facts = facts(started, run.catalog(), dialect);
+        let start = Start { clock_ms: started.started_ms, seed: started.seed, facts };
         if let Driven::Diverged(divergence) = drive.run(&mut run, &mut sandbox, &prepared.javascript, &start).await? {
             return Ok(Report::diverged(id, &run, &divergence));
         }
@@ -347,7 +353,7 @@ impl std::fmt::Debug for Runtime {
 }
 
 /// What the sandbox is told of its run: every name under which a tool can be reached.
-fn facts(started: &Started, catalog: &Catalog) -> String {
+fn facts(started: &Started, catalog: &Catalog, dialect: Option<&Dialect>) -> String {
     let mut tools: Map<String, Value> = Map::new();
     for status in catalog.sources() {
         tools.entry(status.name.clone()).or_insert_with(|| json!([]));
@@ -372,7 +378,38 @@ fn facts(started: &Started, catalog: &Catalog) -> String {
         })
         .collect();
     tools.extend(idents);
-    format!("{{\"args\":{},\"tools\":{}}}", started.args, Value::Object(tools))
+    let mut facts = format!("{{\"args\":{},\"tools\":{},\"store\":{}", started.args, Value::Object(tools), started.store);
+    if let Some(dialect) = dialect {
+        let names = |table: &[(&str, &str)]| -> Map<String, Value> {
+            table.iter().map(|(name, is)| ((*name).to_owned(), (*is).into())).collect()
+        };
+        let mut values = Map::new();
+        if dialect.flat {
+            let flat: Map<String, Value> = catalog
+                .flat_names()
+                .into_iter()
+                .map(|(name, tool)| (name, json!([tool.source, tool.name])))
+                .collect();
+            facts.push_str(&format!(",\"flat\":{}", Value::Object(flat)));
+        }
+        if let Some(list) = dialect.list {
+            let all: Vec<Value> = catalog
+                .tools()
+                .iter()
+                .map(|tool| {
+                    let name = format!("mcp__{}__{}", catalog.source_ident(&tool.source), tool.ident);
+                    json!({ "name": name, "description": tool.description })
+                })
+                .collect();
+            values.insert(list.to_owned(), all.into());
+        }
+        let told = json!({
+            "root": dialect.root, "flat": dialect.flat, "members": names(dialect.members), "globals": names(dialect.globals),
+            "values": values,
+        });
+        facts.push_str(&format!(",\"dialect\":{told}"));
+    }
+    facts + "}"
 }
 
 /// The report of a run that is over.

@@ -14,7 +14,7 @@ pub struct Frame {
 impl Frame {
     /// Reads the engine's lines, `at name (script:3:7)` or `name (script:3:7)`. Lines of other files are left out, and so is
     /// whatever does not look like a frame: a script may have written the text.
-    pub(crate) fn parse_all(stack: &str) -> Vec<Self> {
+    pub fn parse_all(stack: &str) -> Vec<Self> {
         stack.lines().filter_map(Self::parse).take(32).collect()
     }
 

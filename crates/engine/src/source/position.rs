@@ -1,9 +1,13 @@
 //! Positions in a script, and the map from what ran to what was sent.
+//!
+//! A line ends at `\n` and a column counts characters, as an editor shows them. The parser's map counts otherwise: lines end
+//! at every JavaScript line terminator and columns are UTF-16 units. The engine's stacks count columns in bytes. All three
+//! agree on plain ASCII; for anything else the map is translated once, when it is made.
 
 use crate::source::{Frame, LINES_BEFORE};
 
 /// A place in a text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
     /// Line, from 1.
     pub line: u32,
@@ -23,6 +27,27 @@ impl Position {
     }
 }
 
+/// Where the lines of a text begin, for whoever asks for many positions.
+pub(crate) struct Lines<'t> {
+    text: &'t str,
+    starts: Vec<usize>,
+}
+
+impl<'t> Lines<'t> {
+    pub(crate) fn of(text: &'t str) -> Self {
+        let after = text.bytes().enumerate().filter(|(_, byte)| *byte == b'\n').map(|(at, _)| at + 1);
+        Self { text, starts: std::iter::once(0).chain(after).collect() }
+    }
+
+    /// The position of byte `offset`.
+    pub(crate) fn position(&self, offset: u32) -> Position {
+        let offset = self.text.floor_char_boundary(offset as usize);
+        let line = self.starts.partition_point(|start| *start <= offset);
+        let start = self.starts[line - 1];
+        Position { line: line as u32, column: self.text[start..offset].chars().count() as u32 + 1 }
+    }
+}
+
 /// From positions in the JavaScript that ran to positions in the text that was sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SourceMap {
@@ -32,11 +57,34 @@ pub struct SourceMap {
 }
 
 impl SourceMap {
-    pub(crate) fn new(map: &oxc_sourcemap::SourceMap<'_>) -> Self {
+    /// `text` is what was sent and `code` what was made of it.
+    pub(crate) fn new(map: &oxc_sourcemap::SourceMap<'_>, text: &str, code: &str) -> Self {
+        let mut tokens = tokens(map);
+        if !is_plain(text) || !is_plain(code) {
+            let (from, to) = (Units::of(code), Units::of(text));
+            for token in &mut tokens {
+                let (line, column) = from.place(token[0], token[1], BYTES);
+                let (source_line, source_column) = to.place(token[2], token[3], CHARACTERS);
+                *token = [line, column, source_line, source_column];
+            }
+            tokens.sort_unstable();
+        }
+        let kept = tokens.iter().map(|[line, column, source_line, source_column]| {
+            oxc_sourcemap::Token::new(*line, *column, *source_line, *source_column, Some(0), None)
+        });
         // Without the text itself, which the journal has already.
-        let mut slim = map.clone();
-        slim.set_source_contents(Vec::new());
-        Self { tokens: tokens(map), json: slim.to_json_string() }
+        let slim = oxc_sourcemap::SourceMap::from_parts(oxc_sourcemap::SourceMapParts {
+            file: None,
+            names: Vec::new(),
+            source_root: None,
+            sources: map.get_sources().map(|name| name.to_owned().into()).collect(),
+            source_contents: Vec::new(),
+            tokens: kept.collect(),
+            token_chunks: None,
+            x_google_ignore_list: None,
+            debug_id: None,
+        });
+        Self { tokens, json: slim.to_json_string() }
     }
 
     /// Reads the stored form, a source map of version 3. A text that is none gives a map that knows no position.
@@ -74,6 +122,50 @@ fn tokens(map: &oxc_sourcemap::SourceMap<'_>) -> Vec<[u32; 4]> {
         .collect();
     tokens.sort_unstable();
     tokens
+}
+
+/// Whether all ways of counting agree on `text`.
+fn is_plain(text: &str) -> bool {
+    text.is_ascii() && !text.contains('\r')
+}
+
+/// From lines and columns as the parser's map counts them to ours. Every look-up takes the same time, however long a line is.
+struct Units {
+    /// The byte and the character at which each UTF-16 unit begins, and the end.
+    places: Vec<[u32; 2]>,
+    /// The unit at which each line of the map begins.
+    lines: Vec<usize>,
+    /// The byte and the character at which each line that ends with `\n` begins.
+    starts: Vec<[u32; 2]>,
+}
+
+const BYTES: usize = 0;
+const CHARACTERS: usize = 1;
+
+impl Units {
+    fn of(text: &str) -> Self {
+        let mut units = Self { places: Vec::new(), lines: vec![0], starts: vec![[0, 0]] };
+        for (index, (at, c)) in text.char_indices().enumerate() {
+            units.places.extend(std::iter::repeat_n([at as u32, index as u32], c.len_utf16()));
+            let after = at + c.len_utf8();
+            if c == '\n' {
+                units.starts.push([after as u32, index as u32 + 1]);
+            }
+            if matches!(c, '\n' | '\u{2028}' | '\u{2029}') || (c == '\r' && !text[after..].starts_with('\n')) {
+                units.lines.push(units.places.len());
+            }
+        }
+        units.places.push([text.len() as u32, text.chars().count() as u32]);
+        units
+    }
+
+    /// The line and the column in `measure`, both from 0.
+    fn place(&self, line: u32, column: u32, measure: usize) -> (u32, u32) {
+        let unit = self.lines.get(line as usize).map_or(usize::MAX, |start| start.saturating_add(column as usize));
+        let place = self.places.get(unit).unwrap_or(&self.places[self.places.len() - 1]);
+        let line = self.starts.partition_point(|start| start[BYTES] <= place[BYTES]) - 1;
+        (line as u32, place[measure] - self.starts[line][measure])
+    }
 }
 
 /// The lines around `position` with a caret under it:

@@ -77,14 +77,12 @@ fn the_fuel_limit_cannot_be_caught() {
 }
 
 #[test]
-fn floods_of_calls_output_and_arguments_stop_at_their_limits() {
+fn floods_of_calls_arguments_and_results_stop_at_their_limits() {
     let limits =
         Limits { calls: 10, argument_bytes: 1000, output_bytes: 1000, result_bytes: 1000, ..Limits::default() };
     for (script, setting) in [
         ("for (;;) tools.x.get({})", "calls"),
         ("tools.x.get({ a: 'a'.repeat(2000) })", "argument_bytes"),
-        ("for (;;) console.log('')", "output_bytes"),
-        ("for (;;) text('')", "output_bytes"),
         ("return 'a'.repeat(2000)", "result_bytes"),
     ] {
         let (stop, ..) = ended(script, limits, drop);
@@ -107,5 +105,26 @@ fn recursion_is_a_range_error_that_a_script_can_catch() {
     ] {
         let (_, turn) = begin(script, Limits::default());
         assert!(matches!(turn.status, Status::Threw(_)), "{script}: {:?}", turn.status);
+    }
+}
+
+#[test]
+fn output_past_its_limit_is_dropped_and_the_script_goes_on() {
+    let limits = Limits { output_bytes: 1000, ..Limits::default() };
+    for (script, first) in [
+        ("for (let i = 0; i < 1e4; i++) console.log('x'.repeat(9)); return 'end'", 9),
+        ("text('wide '.repeat(6e6)); console.log('small'); return 'end'", 1000),
+    ] {
+        let (_, turn) = begin(script, limits);
+        assert!(matches!(turn.status, Status::Returned(Some(json)) if json == "\"end\""), "{script}");
+        let bytes: usize = turn.output.iter().map(|o| match o {
+            Output::Log { text, .. } | Output::Text(text) => text.len(),
+            Output::Cut => 0,
+            other => panic!("{other:?}"),
+        }).sum();
+        assert!(bytes <= 1000, "{script}: {bytes}");
+        let (Output::Log { text, .. } | Output::Text(text)) = &turn.output[0] else { panic!("{script}") };
+        assert_eq!(text.len(), first, "{script}");
+        assert_eq!(turn.output.iter().filter(|o| **o == Output::Cut).count(), 1, "{script}");
     }
 }

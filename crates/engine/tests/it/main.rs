@@ -2,11 +2,15 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod determinism;
+mod globals;
+mod facts;
+mod forms;
 mod lazy;
 mod limits;
 mod script;
 mod snapshot;
 mod syntax;
+mod values;
 
 use std::sync::OnceLock;
 

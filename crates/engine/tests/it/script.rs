@@ -8,7 +8,7 @@ use crate::{begin, block, finish, returned, value};
 fn a_body_with_await_and_return_gives_its_value() {
     assert_eq!(returned("return 1+1"), "2");
     assert_eq!(returned("const a = await tools.x.get({ id: 7 }); return a.id * args.n"), "21");
-    assert!(matches!(finish("1+1").status, Status::Returned(None)));
+    assert!(matches!(finish("const a = 1").status, Status::Returned(None)));
     assert_eq!(returned("return null"), "null");
 }
 
@@ -160,13 +160,26 @@ fn text_cannot_become_code() {
 }
 
 #[test]
-fn a_patched_built_in_changes_neither_calls_nor_results() {
-    let script = "JSON.stringify = () => '\"forged\"'; Array.prototype.join = () => 'forged'; Promise.prototype.then = () => 'forged';
-        String.prototype.split = () => ['forged']; Error.prepareStackTrace = () => 'forged';
-        const kept = tools.x.get({ id: 1 }); return 5";
-    let (_, turn) = begin(script, Limits::default());
-    assert_eq!(turn.calls[0].args, r#"{"id":1}"#);
-    assert!(matches!(turn.status, Status::Returned(Some(json)) if json == "5"));
+fn built_ins_cannot_be_changed() {
+    for patch in [
+        "JSON.stringify = () => 1",
+        "Array.prototype.join = () => 1",
+        "Array.prototype.last = () => 1",
+        "Promise.prototype.then = () => 1",
+        "Object.prototype.toJSON = () => 1",
+        "Object.defineProperty(Object.prototype, 'x', { get() { return 1 } })",
+        "Object.setPrototypeOf(Array.prototype, null)",
+        "(async () => {}).constructor.prototype.call = 1",
+        "[][Symbol.iterator]().__proto__.next = 1",
+        "delete Math.random",
+        "console.log = 1",
+        "ToolError.prototype.name = 'x'",
+        "Object.getPrototypeOf(tools.x.get).call = 1",
+        "tools.x.get.tool = 1",
+    ] {
+        let script = format!("try {{ {patch}; return 'changed' }} catch (e) {{ return e.name }}");
+        assert_eq!(returned(&script), "\"TypeError\"", "{patch}");
+    }
 }
 
 #[test]

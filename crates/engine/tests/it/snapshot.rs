@@ -39,7 +39,7 @@ fn play(save_after: Option<u32>) -> (String, u64, Vec<u8>) {
 fn a_small_script_is_small() {
     let (sandbox, _) = begin(SCRIPT, Limits::default());
     let raw = sandbox.save().raw_bytes();
-    assert!(raw <= 250_000, "{raw} bytes");
+    assert!(raw <= 150_000, "{raw} bytes");
 }
 
 #[test]

@@ -8,7 +8,7 @@ fn a_syntax_error_has_the_place_in_the_text_that_was_sent() {
         ("const a = 1;\nconst b = ;\n", 2, 11, "Unexpected token"),
         ("let a = 1;\nlet a = 2;", 1, 5, "already been declared"),
         ("return 'é' + ;", 1, 14, "Unexpected token"),
-        ("import fs from 'fs';\nreturn 1", 1, 1, "`import` does not exist here"),
+        ("import fs from 'fs';\nreturn 1", 1, 1, "`import` of \"fs\""),
         ("const a = 1;\nexport { a }", 2, 1, "`export` does not exist here"),
         ("break;", 1, 1, "break"),
     ] {
@@ -33,7 +33,7 @@ fn text_that_is_no_program_is_refused_without_harm() {
     for script in ["\0", "}{", "`${", "/(/", "a\u{2028}b c", "{{{{".repeat(50).as_str(), "<div/>"] {
         assert!(prepare(script).is_err(), "{script:?}");
     }
-    assert!(prepare("").is_ok());
+    assert!(prepare("1").is_ok());
 }
 
 #[test]

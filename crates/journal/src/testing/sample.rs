@@ -30,6 +30,7 @@ pub fn start(script: &str) -> Started {
         session: Some("s".to_owned()),
         store: json(r#"{"n":1.0}"#),
         origin: json(r#"{"front":"test"}"#),
+        dialect: None,
     }
 }
 

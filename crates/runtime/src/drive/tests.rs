@@ -122,6 +122,7 @@ fn started(script: &str) -> (Started, Prepared) {
         session: None,
         store: Json::from_value(&json!({})),
         origin: Json::from_value(&json!({})),
+        dialect: None,
     };
     (started, prepared)
 }
