@@ -112,8 +112,11 @@ mod tests {
 
     #[test]
     fn flat_names_are_those_that_mean_one_tool() {
-        let tools =
-            vec![Tool::new("github", "list_issues"), Tool::new("my-src", "list-items"), Tool::new("other", "list_issues")];
+        let tools = vec![
+            Tool::new("github", "list_issues"),
+            Tool::new("my-src", "list-items"),
+            Tool::new("other", "list_issues"),
+        ];
         let catalog = Catalog::new(tools, Vec::new());
         let names: Vec<String> =
             catalog.flat_names().into_iter().map(|(name, tool)| format!("{name} = {}", tool.path())).collect();

@@ -44,8 +44,8 @@ pub use glob::Glob;
 pub use process::guard_main;
 pub use search::Hit;
 pub use settings::{
-    CommandSettings, CommandTool, CommandToolSettings, Environment, McpSettings, Output, OutputFormat, SourceKind,
-    SourceSettings, ToolOverride, Trust,
+    CommandSettings, CommandTool, CommandToolSettings, Environment, Functions, McpSettings, Output, OutputFormat,
+    SharedFunctions, SourceKind, SourceSettings, ToolOverride, Trust,
 };
 pub use sources::{CallOutput, CallRequest, Sources};
 pub use tool::{Effect, Replay, Tool};

@@ -8,6 +8,7 @@ use std::{ffi::OsString, fmt, path::PathBuf, sync::Arc, time::Duration};
 use serde_json::Value;
 
 pub use crate::command::{CommandTool, CommandToolSettings, Output, OutputFormat};
+pub use crate::source::functions::{Functions, SharedFunctions};
 use crate::{
     glob::Glob,
     tool::{Effect, Replay},
@@ -72,6 +73,8 @@ pub enum SourceKind {
     Mcp(McpSettings),
     /// Programs behind argument templates.
     Command(CommandSettings),
+    /// Functions of this process.
+    Functions(SharedFunctions),
     /// Settings that could be read and cannot work, such as a variable without a value. The source is listed as failed
     /// with this reason, and every other source works on.
     Unusable {
@@ -89,6 +92,7 @@ impl SourceKind {
         match self {
             Self::Mcp(_) => "mcp",
             Self::Command(_) => "command",
+            Self::Functions(_) => "host",
             Self::Unusable { r#type, .. } => r#type,
         }
     }

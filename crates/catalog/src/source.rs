@@ -4,6 +4,7 @@
 //! do after a failure is the same for all kinds and stands in [`sources`](crate::sources).
 
 pub(crate) mod command;
+pub(crate) mod functions;
 pub(crate) mod mcp;
 mod tail;
 

@@ -24,7 +24,7 @@ use crate::{
     name,
     process::Children,
     settings::{Environment, SourceKind, SourceSettings},
-    source::{Call, Source, Unusable, command::CommandSource, mcp::McpSource},
+    source::{Call, Source, Unusable, command::CommandSource, functions::FunctionSource, mcp::McpSource},
     tool::Tool,
 };
 
@@ -100,6 +100,9 @@ impl Sources {
                     }
                     SourceKind::Mcp(mcp) => {
                         Box::new(McpSource::new(&settings, mcp, environment.clone(), Arc::clone(&children)))
+                    }
+                    SourceKind::Functions(functions) => {
+                        Box::new(FunctionSource { name: settings.name.clone(), functions })
                     }
                     SourceKind::Unusable { reason, .. } => Box::new(Unusable(reason)),
                 };

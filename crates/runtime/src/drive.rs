@@ -140,7 +140,11 @@ impl Drive<'_> {
                 }
                 Target::Timer(pause) => {
                     tokio::time::sleep(pause).await;
-                    Reply { outcome: Outcome::Value(Json::from_value(&serde_json::Value::Null)), took_ms: 0, notes: Vec::new() }
+                    Reply {
+                        outcome: Outcome::Value(Json::from_value(&serde_json::Value::Null)),
+                        took_ms: 0,
+                        notes: Vec::new(),
+                    }
                 }
             };
             let took_ms = milliseconds(clock.instant().saturating_duration_since(began));

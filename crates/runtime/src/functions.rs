@@ -77,12 +77,15 @@ fn search(catalog: &Catalog, asked: &Search) -> Json {
         .search(&asked.query, looked_at)
         .into_iter()
         .filter(|hit| {
-            asked.namespace.as_ref().is_none_or(|source| {
-                hit.path.strip_prefix(source.as_str()).is_some_and(|rest| rest.starts_with('.'))
-            })
+            asked
+                .namespace
+                .as_ref()
+                .is_none_or(|source| hit.path.strip_prefix(source.as_str()).is_some_and(|rest| rest.starts_with('.')))
         })
         .take(limit)
-        .map(|hit| json!({ "path": hit.path, "call": hit.call, "signature": hit.signature, "description": hit.summary }))
+        .map(
+            |hit| json!({ "path": hit.path, "call": hit.call, "signature": hit.signature, "description": hit.summary }),
+        )
         .collect();
     Json::from_value(&hits.into())
 }
@@ -104,7 +107,8 @@ fn describe(catalog: &Catalog, asked: &Describe) -> Result<Json, CallError> {
         for tool in found {
             let (input, output) = tool.types();
             if asked.by.is_some() {
-                by_name.insert(name.clone(), json!({ "input": input, "output": output, "description": tool.description }));
+                by_name
+                    .insert(name.clone(), json!({ "input": input, "output": output, "description": tool.description }));
             } else {
                 list.push(json!({
                     "path": tool.path(),

@@ -23,6 +23,7 @@ mod config;
 mod drive;
 mod error;
 mod functions;
+pub mod preflight;
 mod report;
 mod run;
 mod runtime;
@@ -33,9 +34,10 @@ pub use clock::{Clock, SystemClock};
 pub use config::{Durability, LimitSettings, Settings};
 pub use error::RuntimeError;
 pub use refrain_catalog::{
-    Catalog, CommandSettings, CommandTool, CommandToolSettings, DIALECTS, Description, Dialect, Effect, Environment, Glob, Hit,
-    McpSettings, Output, OutputFormat, Replay, SettingsError, SourceKind, SourceSettings, SourceStatus, Status, Tool,
-    ToolOverride, Trust, Unresolved, demo, guard_main,
+    CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DIALECTS, Description, Dialect, Effect,
+    Environment, ErrorCode, Functions, Glob, Hit, McpSettings, Output, OutputFormat, Replay, SettingsError,
+    SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride, Trust, Unresolved, demo,
+    guard_main,
 };
 pub use refrain_engine::{EngineError, Language};
 pub use refrain_journal::{JournalError, RunId, RunState, Take};

@@ -42,7 +42,12 @@ pub(crate) struct Outgoing {
 /// Where a call goes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Target {
-    Tool { source: String, tool: String, args: Value, key: Option<String> },
+    Tool {
+        source: String,
+        tool: String,
+        args: Value,
+        key: Option<String>,
+    },
     /// `sleep()`, and what timers are made of.
     Timer(Duration),
 }
@@ -335,17 +340,21 @@ impl Run {
     fn replay(&mut self) -> Option<Step> {
         while let Some(record) = self.history.pop_front() {
             let checked = match record {
-                Record::Asked(asked) => self.check_asked(&asked).map(|()| None),
-                Record::Answered(answered) => self.check_answered(&answered).map(|()| Some(answered)),
-                Record::Started(_) | Record::Ended(_) => Ok(None), // neither is part of a history
+                Record::Asked(asked) => self.check_asked(&asked),
+                Record::Answered(answered) => match self.check_answered(&answered) {
+                    Ok(()) if self.end.is_none() => return Some(Step::Feed(self.deliver(answered))),
+                    // Written together with the answer that ended the script, which never saw it.
+                    Ok(()) => {
+                        self.due.push_back(answered);
+                        Ok(())
+                    }
+                    Err(divergence) => Err(divergence),
+                },
+                Record::Started(_) | Record::Ended(_) => Ok(()), // neither is part of a history
             };
-            match checked {
-                Ok(None) => {}
-                Ok(Some(answered)) => return Some(Step::Feed(self.deliver(answered))),
-                Err(divergence) => {
-                    self.diverged = Some(divergence.clone());
-                    return Some(Step::Diverged(divergence));
-                }
+            if let Err(divergence) = checked {
+                self.diverged = Some(divergence.clone());
+                return Some(Step::Diverged(divergence));
             }
         }
         None
@@ -383,7 +392,9 @@ impl Run {
         self.no_more_than(answered.turn, answered.calls_made)?;
         let known = u32::try_from(answered.call).ok().and_then(|call| self.made(call));
         let waiting = known.is_some_and(|made| matches!(made.progress, Progress::Cleared));
-        if !waiting || self.end.is_some() {
+        // After its end the script sees nothing; but an answer may have been written before the turn that ended it ran.
+        let too_late = self.end.is_some() && answered.turn + 1 >= self.turn;
+        if !waiting || too_late {
             return Err(Divergence {
                 call: u32::try_from(answered.call).unwrap_or(u32::MAX),
                 expected: format!("to wait for call {}", answered.call),

@@ -214,7 +214,8 @@ impl Runtime {
             drain: self.settings.drain,
             result_bytes: usize::try_from(limits.result_kb.saturating_mul(1024)).unwrap_or(usize::MAX),
         };
-        let dialect = started.dialect.as_deref().map(Dialect::find).transpose().map_err(|error| unusable(id, &error))?;
+        let dialect =
+            started.dialect.as_deref().map(Dialect::find).transpose().map_err(|error| unusable(id, &error))?;
         let facts = facts(started, run.catalog(), dialect);
         let start = Start { clock_ms: started.started_ms, seed: started.seed, facts };
         if let Driven::Diverged(divergence) = drive.run(&mut run, &mut sandbox, &prepared.javascript, &start).await? {
@@ -378,18 +379,16 @@ fn facts(started: &Started, catalog: &Catalog, dialect: Option<&Dialect>) -> Str
         })
         .collect();
     tools.extend(idents);
-    let mut facts = format!("{{\"args\":{},\"tools\":{},\"store\":{}", started.args, Value::Object(tools), started.store);
+    let mut facts =
+        format!("{{\"args\":{},\"tools\":{},\"store\":{}", started.args, Value::Object(tools), started.store);
     if let Some(dialect) = dialect {
         let names = |table: &[(&str, &str)]| -> Map<String, Value> {
             table.iter().map(|(name, is)| ((*name).to_owned(), (*is).into())).collect()
         };
         let mut values = Map::new();
         if dialect.flat {
-            let flat: Map<String, Value> = catalog
-                .flat_names()
-                .into_iter()
-                .map(|(name, tool)| (name, json!([tool.source, tool.name])))
-                .collect();
+            let flat: Map<String, Value> =
+                catalog.flat_names().into_iter().map(|(name, tool)| (name, json!([tool.source, tool.name]))).collect();
             facts.push_str(&format!(",\"flat\":{}", Value::Object(flat)));
         }
         if let Some(list) = dialect.list {

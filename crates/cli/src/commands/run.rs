@@ -2,7 +2,7 @@
 
 use std::{io::Read as _, path::Path};
 
-use refrain_runtime::{Language, Origin, RunRequest};
+use refrain_runtime::{Dialect, Language, Origin, RunRequest};
 use serde_json::{Map, Value};
 
 use crate::{config::Need, context::Context, error::CommandError, exit::Exit};
@@ -31,6 +31,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
 
+    /// The names under which the script sees the tools, in place of `script.dialect`
+    #[arg(long, value_name = "NAME")]
+    dialect: Option<String>,
+
     /// The script's language, which is `typescript`; JavaScript is a part of it
     #[arg(long, value_name = "LANGUAGE", default_value = "typescript", hide_default_value = true)]
     lang: String,
@@ -43,6 +47,7 @@ pub(crate) struct RunArgs {
 /// Runs `run`.
 pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, CommandError> {
     let language = language(&args.lang)?;
+    let dialect = args.dialect.as_deref().map(Dialect::find).transpose().map_err(CommandError::usage)?;
     let given = pairs(&args.args)?;
     let script = script(&args.file, &context.folder)?;
     let runtime = context.runtime(Need::Sources)?;
@@ -55,6 +60,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Comman
         args: given,
         session: args.session,
         timeout_ms: args.timeout_ms,
+        dialect,
         ..RunRequest::new(script, origin("cli"))
     };
     let report = runtime.run(request, &|id| context.started(id)).await?;

@@ -2,7 +2,7 @@
 
 use std::{ops::RangeInclusive, path::Path, time::Duration};
 
-use refrain_runtime::{Durability, Settings};
+use refrain_runtime::{DIALECTS, Durability, Settings};
 use serde_json::Value;
 
 use super::{
@@ -14,9 +14,9 @@ use super::{
 };
 
 /// Sections of the file.
-pub(crate) const SECTIONS: &[&str] = &["sources", "limits", "journal", "runs", "sandbox"];
+pub(crate) const SECTIONS: &[&str] = &["sources", "limits", "script", "journal", "runs", "sandbox"];
 /// Sections of releases to come.
-pub(crate) const LATER_SECTIONS: &[&str] = &["script", "learn", "serve", "policy"];
+pub(crate) const LATER_SECTIONS: &[&str] = &["learn", "serve", "policy"];
 /// Keys of releases to come.
 const LATER: &[(&str, &[&str])] = &[
     ("limits", &["deadline_ms", "in_flight", "max_output_tokens", "store_kb"]),
@@ -28,8 +28,12 @@ const LATER: &[(&str, &[&str])] = &[
 const MOST_KB: u64 = 512 << 10;
 const PREFIX: &str = "REFRAIN__";
 
-const DURABILITIES: &[(&str, Durability)] =
-    &[("effects", Durability::Effects), ("power", Durability::Power), ("process", Durability::Process)];
+const DURABILITY_WORDS: &[(&str, usize)] = &[("effects", 0), ("power", 1), ("process", 2)];
+const DURABILITIES: &[Durability] = &[Durability::Effects, Durability::Power, Durability::Process];
+
+/// The names of [`DIALECTS`], in its order. A test holds them together.
+const DIALECT_WORDS: &[(&str, usize)] =
+    &[("refrain", 0), ("cloudflare", 1), ("ordering", 2), ("pi", 3), ("opencode", 4), ("polylane", 5)];
 
 /// One value.
 struct Scalar {
@@ -39,9 +43,18 @@ struct Scalar {
 }
 
 enum Kind {
-    Whole { range: RangeInclusive<u64>, get: fn(&Settings) -> u64, set: fn(&mut Settings, u64) },
+    Whole {
+        range: RangeInclusive<u64>,
+        get: fn(&Settings) -> u64,
+        set: fn(&mut Settings, u64),
+    },
     JournalUrl,
-    Durability,
+    /// One of some words; what is got and set is the number beside the word.
+    Word {
+        words: &'static [(&'static str, usize)],
+        get: fn(&Settings) -> usize,
+        set: fn(&mut Settings, usize),
+    },
 }
 
 const fn whole(
@@ -83,7 +96,25 @@ const SCALARS: &[Scalar] = &[
     // Where runs are kept. Since 0.1.
     Scalar { section: "journal", key: "url", kind: Kind::JournalUrl },
     // What survives what. Since 0.1.
-    Scalar { section: "journal", key: "durability", kind: Kind::Durability },
+    Scalar {
+        section: "journal",
+        key: "durability",
+        kind: Kind::Word {
+            words: DURABILITY_WORDS,
+            get: |all| DURABILITIES.iter().position(|one| *one == all.durability).unwrap_or(0),
+            set: |all, n| all.durability = DURABILITIES[n],
+        },
+    },
+    // Under which names scripts see the tools. Since 0.1.
+    Scalar {
+        section: "script",
+        key: "dialect",
+        kind: Kind::Word {
+            words: DIALECT_WORDS,
+            get: |all| DIALECTS.iter().position(|one| Some(one) == all.dialect).unwrap_or(0),
+            set: |all, n| all.dialect = DIALECTS.get(n),
+        },
+    },
     // How long calls that are not safe may go on after the script's end. Since 0.1.
     whole(
         "runs",
@@ -134,8 +165,8 @@ impl Scalars {
                             journal_url(&url, table.folder(), table.faults()).map_err(|message| fault(&message)).ok()
                         })
                         .map(|url| settings.journal_url = url),
-                    Kind::Durability => {
-                        table.choice(scalar.key, DURABILITIES).map(|chosen| settings.durability = chosen)
+                    Kind::Word { words, set, .. } => {
+                        table.choice(scalar.key, words).map(|chosen| set(settings, chosen))
                     }
                 };
                 if taken.is_some() {
@@ -196,8 +227,9 @@ impl Scalars {
             let value: Value = match &scalar.kind {
                 Kind::Whole { get, .. } => get(settings).into(),
                 Kind::JournalUrl => settings.journal_url.as_str().into(),
-                Kind::Durability => {
-                    DURABILITIES.iter().find(|(_, value)| *value == settings.durability).map(|(word, _)| *word).into()
+                Kind::Word { words, get, .. } => {
+                    let now = get(settings);
+                    words.iter().find(|(_, number)| *number == now).map(|(word, _)| *word).into()
                 }
             };
             Row::new(&[scalar.section, scalar.key], value, origin)
@@ -222,13 +254,11 @@ impl Scalar {
                 }
             },
             Kind::JournalUrl => settings.journal_url = journal_url(text, folder, faults)?,
-            Kind::Durability => match DURABILITIES.iter().find(|(word, _)| *word == text) {
-                Some((_, chosen)) => settings.durability = *chosen,
+            Kind::Word { words, set, .. } => match words.iter().find(|(word, _)| *word == text) {
+                Some((_, chosen)) => set(settings, *chosen),
                 None => {
-                    return Err(format!(
-                        "is {text:?}; {}",
-                        instead(text, &DURABILITIES.iter().map(|(word, _)| *word).collect::<Vec<_>>())
-                    ));
+                    let words: Vec<&str> = words.iter().map(|(word, _)| *word).collect();
+                    return Err(format!("is {text:?}; {}", instead(text, &words)));
                 }
             },
         }
@@ -272,4 +302,16 @@ fn journal_url(url: &str, folder: &Path, faults: &Faults) -> Result<String, Stri
 
 fn milliseconds(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_dialect_can_be_set() {
+        let names: Vec<&str> = DIALECTS.iter().map(|dialect| dialect.name).collect();
+        assert_eq!(DIALECT_WORDS.iter().map(|(word, _)| *word).collect::<Vec<_>>(), names);
+        assert!(DIALECT_WORDS.iter().enumerate().all(|(n, (_, number))| n == *number));
+    }
 }

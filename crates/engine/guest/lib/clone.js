@@ -33,14 +33,14 @@
 
   const views = { __proto__: null, DataView };
   for (const name of ["Int8", "Uint8", "Uint8Clamped", "Int16", "Uint16", "Int32", "Uint32", "BigInt64", "BigUint64", "Float16", "Float32", "Float64"]) {
-    views[`${name}Array`] = globalThis[`${name}Array`];
+    views[name + "Array"] = globalThis[name + "Array"];
   }
   const errors = { __proto__: null, Error, EvalError, RangeError, ReferenceError, SyntaxError, TypeError, URIError };
 
   const fail = (message) => {
     throw new ThisDOMException(message, "DataCloneError");
   };
-  const refuse = (what, key) => fail(`${what}${key === undefined ? "" : `, at ${quote(key)},`} cannot be cloned`);
+  const refuse = (what, key) => fail(what + (key === undefined ? "" : ", at " + quote(key) + ",") + " cannot be cloned");
 
   // Defines a property as an assignment would that meets no setter and nothing read-only on the way.
   const put = (object, key, value) => {
@@ -71,7 +71,7 @@
       return make(inside, later, value);
     });
   const never = (prototype, { name } = prototype.constructor) =>
-    mapSet(kinds, prototype, (_value, _later, key) => refuse(`a value of the class \`${name}\``, key));
+    mapSet(kinds, prototype, (_value, _later, key) => refuse("a value of the class " + quote(name), key));
 
   for (const Class of [Boolean, Number, BigInt, String]) define(Class.prototype, uncurry(Class.prototype.valueOf), ThisObject);
   define(Date.prototype, uncurry(Date.prototype.getTime), (time) => new ThisDate(time));

@@ -22,7 +22,7 @@
       }
       const length = viewOf.typed.byteLength(array);
       if (length > 65536) {
-        throw new ThisDOMException(`\`crypto.getRandomValues\` fills 65536 bytes at a time, and the array has ${length}`, "QuotaExceededError");
+        throw new ThisDOMException("`crypto.getRandomValues` fills 65536 bytes at a time, and the array has " + length, "QuotaExceededError");
       }
       const bytes = new ThisUint8Array(viewOf.typed.buffer(array), viewOf.typed.byteOffset(array), length);
       for (let i = 0; i < length; i++) bytes[i] = random() * 256;

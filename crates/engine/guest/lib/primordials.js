@@ -3,7 +3,8 @@
 //
 // What those files keep away from after the start: methods looked up on a value, `for…of` and spread (they ask for an iterator),
 // assigning to an element that is not there yet (it asks the prototypes for a setter), objects that inherit from
-// `Object.prototype` as tables, and templates with holes (this engine calls `concat` on them; error messages may).
+// `Object.prototype` as tables, and templates with holes (for which this
+// engine looks up `concat`).
 () => {
   "use strict";
   const { bind, call } = Function.prototype;
@@ -55,7 +56,7 @@
       if (isArray(values)) {
         for (let i = 0; i < values.length; i++) list[i] = values[i];
       } else {
-        if (typeof values?.[iterator] !== "function") throw new ThisTypeError(`${what} takes an array, or something else that can be iterated`);
+        if (typeof values?.[iterator] !== "function") throw new ThisTypeError(what + " takes an array, or something else that can be iterated");
         for (const value of values) list[list.length] = value;
       }
       return list;
@@ -79,10 +80,10 @@
     },
 
     // For an error message: a text, in backticks and not too long.
-    quote: (shown) => `\`${shown.length > 100 ? `${cut(shown, 0, 100)}…` : shown}\``,
+    quote: (shown) => "`" + (shown.length > 100 ? cut(shown, 0, 100) + "…" : shown) + "`",
 
     need(given, count, what) {
-      if (given < count) throw new ThisTypeError(`\`${what}\` takes ${count} argument${count > 1 ? "s" : ""} and got ${given}`);
+      if (given < count) throw new ThisTypeError("`" + what + "` takes " + count + (count > 1 ? " arguments" : " argument") + " and got " + given);
     },
   };
 }

@@ -122,7 +122,7 @@
     constructor(label = "utf-8", options = undefined) {
       label = text(label);
       if (exec(LABEL, toLowerCase(trim(label))) === null) {
-        throw new ThisRangeError(`the encoding ${quote(label)} is not supported: \`TextDecoder\` knows \`utf-8\` only`);
+        throw new ThisRangeError("the encoding " + quote(label) + " is not supported: `TextDecoder` knows `utf-8` only");
       }
       this.#fatal = !!options?.fatal;
       this.#ignoreBOM = !!options?.ignoreBOM;

@@ -594,7 +594,7 @@
         const given = sequence(init, "`URLSearchParams`");
         for (let i = 0; i < given.length; i++) {
           const pair = sequence(given[i], "each pair given to `URLSearchParams`");
-          if (pair.length !== 2) throw new ThisTypeError(`each pair given to \`URLSearchParams\` has a name and a value, and one has ${pair.length} parts`);
+          if (pair.length !== 2) throw new ThisTypeError("each pair given to `URLSearchParams` has a name and a value, and one has length " + pair.length);
           this.#add(usv(pair[0]), usv(pair[1]));
         }
       } else {
@@ -746,8 +746,8 @@
       if (base !== undefined) base = usv(base);
       const record = parseAgainst(url, base);
       if (record === undefined) {
-        const hint = base === undefined ? "give the whole of it, like `https://host/path`, or a base as second argument" : `the base is ${quote(base)}`;
-        throw new ThisTypeError(`${quote(url)} is not a URL; ${hint}`);
+        const hint = base === undefined ? "give the whole of it, like `https://host/path`, or a base as second argument" : "the base is " + quote(base);
+        throw new ThisTypeError(quote(url) + " is not a URL; " + hint);
       }
       this.#record = record;
     }
@@ -772,7 +772,7 @@
     set href(value) {
       value = usv(value);
       const record = parse(value, null);
-      if (record === undefined) throw new ThisTypeError(`${quote(value)} is not a URL, so \`href\` stays`);
+      if (record === undefined) throw new ThisTypeError(quote(value) + " is not a URL, so `href` stays");
       this.#record = record;
       this.#requery();
     }

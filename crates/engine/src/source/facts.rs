@@ -67,6 +67,8 @@ pub struct Facts {
     pub globals: Vec<GlobalUse>,
     /// Uses of tools, by position.
     pub tools: Vec<ToolUse>,
+    /// Names that the script does declare, sorted: what a misspelt one may have meant. Empty where every name is known.
+    pub declared: Vec<String>,
     /// Whether the script may make globals that cannot be seen: it uses `globalThis`, `Function`, `eval` or its own `this`.
     pub makes_globals: bool,
 }
@@ -217,6 +219,11 @@ pub(super) fn collect(text: &str, scoping: &Scoping, nodes: &AstNodes<'_>, roots
         facts.tools.push(tool_use(&facing, &mut reaches, found));
     }
     facts.tools.sort_by_key(|used| used.position);
+    if !facts.globals.is_empty() {
+        facts.declared = scoping.symbol_names().take(MOST).map(str::to_owned).collect();
+        facts.declared.sort_unstable();
+        facts.declared.dedup();
+    }
     facts
 }
 

@@ -135,7 +135,9 @@ fn where_the_standard_moved_on_urls_follow_it() {
         assert_eq!(returned(&format!("return new URL({input:?}).href")), format!("{href:?}"));
     }
     assert_eq!(
-        returned("const u = new URL('foo:/a/b'); u.host = ''; u.port = '8'; const v = new URL('foo://h/p'); v.host = ':8'; return [u.href, v.href]"),
+        returned(
+            "const u = new URL('foo:/a/b'); u.host = ''; u.port = '8'; const v = new URL('foo://h/p'); v.host = ':8'; return [u.href, v.href]"
+        ),
         r#"["foo:///a/b","foo://h/p"]"#
     );
     assert_eq!(returned("return fails(() => new URL('/x#y', 'mailto:a'))").split(':').next(), Some("\"TypeError"));
@@ -147,9 +149,18 @@ fn what_is_no_url_is_named_with_what_to_give_instead() {
         returned("return [fails(() => new URL('/x')), fails(() => new URL('http://[', 'http://h'))]"),
         r#"["TypeError: `/x` is not a URL; give the whole of it, like `https://host/path`, or a base as second argument","TypeError: `http://[` is not a URL; the base is `http://h`"]"#
     );
-    assert_eq!(returned("return [URL.parse('/x'), String(URL.parse('/x', 'http://h')), URL.canParse('/x')]"), r#"[null,"http://h/x",false]"#);
-    assert_eq!(returned("return fails(() => new URLSearchParams([['a']]))"), r#""TypeError: each pair given to `URLSearchParams` has a name and a value, and one has 1 parts""#);
-    assert_eq!(returned("return fails(() => new URLSearchParams().append('a'))"), r#""TypeError: `URLSearchParams.append` takes 2 arguments and got 1""#);
+    assert_eq!(
+        returned("return [URL.parse('/x'), String(URL.parse('/x', 'http://h')), URL.canParse('/x')]"),
+        r#"[null,"http://h/x",false]"#
+    );
+    assert_eq!(
+        returned("return fails(() => new URLSearchParams([['a']]))"),
+        r#""TypeError: each pair given to `URLSearchParams` has a name and a value, and one has length 1""#
+    );
+    assert_eq!(
+        returned("return fails(() => new URLSearchParams().append('a'))"),
+        r#""TypeError: `URLSearchParams.append` takes 2 arguments and got 1""#
+    );
 }
 
 #[test]
@@ -233,12 +244,18 @@ fn what_cannot_be_cloned_is_refused_with_its_place() {
         ("[1].values()", "a value of the class `Iterator` cannot be cloned"),
         ("new URL('http://h')", "a value of the class `URL` cannot be cloned"),
         ("new AbortController().signal", "a value of the class `AbortSignal` cannot be cloned"),
-        ("(() => { const b = new ArrayBuffer(1); b.transfer(); return b })()", "an ArrayBuffer that is detached cannot be cloned"),
+        (
+            "(() => { const b = new ArrayBuffer(1); b.transfer(); return b })()",
+            "an ArrayBuffer that is detached cannot be cloned",
+        ),
     ] {
         let got = returned(&format!("return fails(() => structuredClone({value}))"));
         assert_eq!(got, serde_json::to_string(&format!("DataCloneError: {message}")).unwrap());
     }
-    assert_eq!(returned("return fails(() => structuredClone())"), r#""TypeError: `structuredClone` takes 1 argument and got 0""#);
+    assert_eq!(
+        returned("return fails(() => structuredClone())"),
+        r#""TypeError: `structuredClone` takes 1 argument and got 0""#
+    );
 }
 
 #[test]
@@ -361,7 +378,9 @@ fn identifiers_come_from_the_seed() {
     assert_eq!(shape, "xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx");
     assert!(uuid[14..].starts_with('4') && "89ab".contains(&uuid[19..20]), "{uuid}");
     assert_eq!(
-        returned("return [fails(() => crypto.getRandomValues(new Float32Array(1))), fails(() => crypto.getRandomValues(new Uint8Array(65537)))].map((x) => x.split(':')[0])"),
+        returned(
+            "return [fails(() => crypto.getRandomValues(new Float32Array(1))), fails(() => crypto.getRandomValues(new Uint8Array(65537)))].map((x) => x.split(':')[0])"
+        ),
         r#"["TypeMismatchError","QuotaExceededError"]"#
     );
 }
@@ -392,7 +411,8 @@ fn classes_look_like_those_of_the_platform() {
             ["env", "primordials"].filter((name) => name in globalThis).length,
         )"#;
     let rows: Vec<serde_json::Value> = serde_json::from_str(&returned(script)).unwrap();
-    let text: Vec<String> = rows.iter().map(|row| row.as_str().map_or_else(|| row.to_string(), str::to_owned)).collect();
+    let text: Vec<String> =
+        rows.iter().map(|row| row.as_str().map_or_else(|| row.to_string(), str::to_owned)).collect();
     assert_eq!(
         text,
         [
@@ -437,14 +457,14 @@ const USE: &str = r#"
         const decoder = new TextDecoder();
         out += new TextDecoder().decode(bytes) + decoder.decode(broken, stream) + decoder.decode() + new TextEncoder().encodeInto("€", small).read + "|";
         const to = structuredClone(value);
-        out += (to.self === to) + to.list[0] + to.list.length + (1 in to.list) + size(to.map) + size(to.set) + time(to.date) + source(to.pattern) + to.error.message + to.bytes[1] + length(to.buffer) + to["__proto__"].x + "|";
-        try { structuredClone(() => 1) } catch (e) { out += e.name + "|" }
+        out += (to.self === to) + "" + to.list[0] + to.list.length + hasOwn(to.list, 1) + size(to.map) + size(to.set) + time(to.date) + source(to.pattern) + to.error.message + to.bytes[1] + length(to.buffer) + to["__proto__"].x + "|";
+        try { structuredClone(() => 1) } catch (e) { out += exceptionName(e) + "|" }
         const controller = new AbortController();
         const any = AbortSignal.any(([controller.signal]));
         any.addEventListener("abort", (event) => { out += event.type + event.isTrusted });
         any.onabort = () => { out += "on" };
         controller.abort();
-        out += any.aborted + any.reason.name + "|";
+        out += any.aborted + exceptionName(any.reason) + "|";
         const random = crypto.getRandomValues(small);
         out += (random === small) + crypto.randomUUID()[8];
         return out;
@@ -454,6 +474,8 @@ const USE: &str = r#"
     value.self = value;
     const take = (prototype, name) => { const { get } = Object.getOwnPropertyDescriptor(prototype, name); return Function.prototype.call.bind(get) };
     const size = (object) => (object === undefined ? "" : sizes[0](object) ?? "");
+    const { hasOwn } = Object;
+    const exceptionName = take(DOMException.prototype, "name");
     const mapSize = take(Map.prototype, "size"), setSize = take(Set.prototype, "size");
     const sizes = { 0: (object) => { try { return mapSize(object) } catch { return setSize(object) } } };
     const time = Function.prototype.call.bind(Date.prototype.getTime), source = take(RegExp.prototype, "source"), length = take(ArrayBuffer.prototype, "byteLength");
@@ -503,7 +525,9 @@ const SABOTAGE: &str = r#"
 
 #[test]
 fn a_script_that_changes_every_built_in_changes_no_answer() {
-    let script = format!("{USE}{SABOTAGE} const before = use(); sabotage(); const after = use(); return before === after ? \"ok\" : before + \"\\n\" + after");
+    let script = format!(
+        "{USE}{SABOTAGE} const before = use(); sabotage(); const after = use(); return before === after ? \"ok\" : before + \"\\n\" + after"
+    );
     assert_eq!(returned(&script), "\"ok\"");
 }
 

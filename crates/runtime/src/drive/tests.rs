@@ -419,3 +419,47 @@ fn a_journal_that_answers_one_call_twice_admits_nothing() {
         assert!(attempt(&disk, &tools, script, false).await.unwrap().is_err());
     });
 }
+
+/// Resumes `script` from a journal with these answers to its calls 1 and 2, each as (call, last turn when it was written).
+async fn resumed(script: &str, answers: &[(u64, u64)]) -> Result<Report, String> {
+    let disk = MemoryJournal::new();
+    let (start, _) = started(script);
+    let lease = disk.create(id(), &start, &[b"catalog".to_vec()], Flush::Process).await.unwrap();
+    let asked = |call: u64| refrain_journal::AskedCall {
+        call,
+        tool: "x.get".into(),
+        args: Json::from_value(&json!({ "id": call })),
+        effect: "read".into(),
+        replay: "safe".into(),
+        key: None,
+    };
+    let mut records =
+        vec![Record::Asked(refrain_journal::Asked { turn: 0, calls: vec![asked(1), asked(2)], calls_made: 2 })];
+    records.extend(answers.iter().map(|&(call, turn)| {
+        Record::Answered(refrain_journal::Answered {
+            call,
+            clock_ms: NOW,
+            took_ms: 0,
+            active_ms: 0,
+            turn,
+            calls_made: 2,
+            outcome: refrain_journal::Outcome::Value(Json::from_value(&json!({ "id": call }))),
+            notes: Vec::new(),
+        })
+    }));
+    disk.append(&lease, refrain_journal::Seq(1), &records, Flush::Process).await.unwrap();
+    drop(lease);
+    attempt(&disk.reopen(Fate::Dead), &Arc::new(Counting::default()), script, false).await.unwrap()
+}
+
+#[test]
+fn an_answer_written_with_the_one_that_ended_the_script_is_no_divergence() {
+    block(async {
+        let race = "return (await Promise.race([tools.x.get({ id: 1 }), tools.x.get({ id: 2 })])).id";
+        let report = resumed(race, &[(2, 0), (1, 0)]).await.unwrap();
+        assert_eq!(report.result.unwrap().as_str(), "2");
+        assert!(report.calls.iter().all(|call| call.status == crate::CallStatus::Ok), "{:?}", report.calls);
+        // Written after the turn in which this script ends: the script that wrote it went on.
+        assert!(resumed(race, &[(2, 0), (1, 1)]).await.is_err());
+    });
+}
