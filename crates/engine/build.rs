@@ -67,6 +67,12 @@ const PATCHES: &[(&str, usize, &str)] = &[
         1,
         "            } else if (!(prs->flags & JS_PROP_WRITABLE) && !p1->is_builtin) {\n                goto read_only_prop;\n            } else {\n                break;\n",
     ),
+    // A method that is not there is told with what its receiver is instead.
+    (
+        "                ret_val = JS_CallInternal(ctx, call_argv[-1], call_argv[-2],\n                                          JS_UNDEFINED, call_argc,\n",
+        1,
+        "                if (unlikely(JS_VALUE_GET_TAG(call_argv[-1]) != JS_TAG_OBJECT)) {\n                    rf_no_method(ctx, call_argv[-2]);\n                    goto exception;\n                }\n                ret_val = JS_CallInternal(ctx, call_argv[-1], call_argv[-2],\n                                          JS_UNDEFINED, call_argc,\n",
+    ),
 ];
 
 const LOOP_WHILE: &str = "BlockEnv break_entry;\n\n            label_cont = new_label(s);\n            label_break = new_label(s);\n\n            push_break_entry(s->cur_func, &break_entry,";
@@ -74,7 +80,7 @@ const LOOP_DO: &str = "BlockEnv break_entry;\n\n            label_cont = new_lab
 const LOOP_FOR: &str = "bool is_async;\n\n            source_line_num = s->token.line_num;\n";
 
 fn main() {
-    for path in ["build.rs", "guest/shim.c", "guest/value.c", "guest/encode.c", "guest/prelude.js"] {
+    for path in ["build.rs", "guest/shim.c", "guest/value.c", "guest/encode.c", "guest/prelude.js", "guest/lib"] {
         println!("cargo::rerun-if-changed={path}");
     }
     println!("cargo::rerun-if-env-changed=REFRAIN_CLANG");

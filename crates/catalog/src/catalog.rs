@@ -204,6 +204,12 @@ impl Catalog {
         typescript::declarations(self)
     }
 
+    /// Returns the part of [`declarations`](Self::declarations) that is about the tools, without the globals every script has.
+    #[must_use]
+    pub fn tool_declarations(&self) -> String {
+        typescript::tools(self)
+    }
+
     /// Returns a hash over all tools. Equal whenever the tools are, whatever the sources' health, the order that a server
     /// listed them in, or the order of keys in its schemas.
     #[must_use]

@@ -17,6 +17,8 @@ use print::Printer;
 
 /// The globals beside `tools`, as a script finds them. Each thing declared here exists in the sandbox.
 const GLOBALS: &str = include_str!("typescript/globals.d.ts");
+/// Globals that a model knows anyway.
+const PLATFORM: &str = include_str!("typescript/platform.d.ts");
 
 /// A one-line signature longer than this is cut.
 const MAX_SIGNATURE: usize = 1000;
@@ -39,6 +41,11 @@ pub(crate) fn types(tool: &Tool) -> (String, String) {
 
 /// Returns one self-contained declaration file for the whole catalog.
 pub(crate) fn declarations(catalog: &Catalog) -> String {
+    format!("{GLOBALS}\n{PLATFORM}\n{}", tools(catalog))
+}
+
+/// Returns the declaration of `tools`, and of the types that it names.
+pub(crate) fn tools(catalog: &Catalog) -> String {
     let mut sources: BTreeMap<&str, Vec<&Tool>> = BTreeMap::new();
     for tool in catalog.tools() {
         sources.entry(&tool.source).or_default().push(tool);
@@ -72,8 +79,7 @@ pub(crate) fn declarations(catalog: &Catalog) -> String {
         }
     }
     tools.close("};");
-    let mut parts = vec![GLOBALS.trim_end().to_owned()];
-    parts.extend([named, interfaces, tools.finish()].iter().map(|part| part.trim_end().to_owned()));
+    let mut parts = [named, interfaces, tools.finish()].map(|part| part.trim_end().to_owned()).to_vec();
     parts.retain(|part| !part.is_empty());
     parts.join("\n\n") + "\n"
 }

@@ -8,7 +8,10 @@
 
 use std::time::{Duration, Instant};
 
-use refrain_engine::{Delivery, Engine, Limits, Outcome, Sandbox, Snapshot, Start, Status, source};
+use refrain_engine::{
+    Delivery, Engine, Limits, Outcome, Sandbox, Snapshot, Start, Status,
+    source::{self, Roots},
+};
 
 fn main() {
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -29,6 +32,13 @@ fn main() {
     };
     print("sandbox made and dropped", median(200, || drop(engine.sandbox(Limits::default()).unwrap())));
     print("`return 1+1` in a fresh sandbox", median(200, || drop(begin("return 1+1"))));
+
+    let prepared = source::prepare("return 1+1").unwrap();
+    let ran = median(200, || {
+        let mut sandbox = engine.sandbox(Limits::default()).unwrap();
+        runtime.block_on(sandbox.start(&prepared.javascript, &start));
+    });
+    print("  of which without preparing the source", ran);
 
     let mut sandbox = begin("for (;;) await tools.x.get({ id: 1 })");
     let mut call = 0;
@@ -88,9 +98,31 @@ fn main() {
             assert!(matches!(turn.status, Status::Returned(_)), "{turn:?}");
         }),
     );
-    let hundred: String =
-        (0..100).map(|i| format!("const a{i}: number = Math.max({i}, 2) + [1, 2].length;\n")).collect();
-    print("prepare a script of 100 lines", median(100, || drop(source::prepare(&hundred).unwrap())));
+    let script = script_of_100_lines();
+    let facts = source::read(&script, &Roots::default()).unwrap().facts;
+    let told =
+        format!("{} lines, {} B, with {} uses of names", script.lines().count(), script.len(), facts.globals.len());
+    println!("{:<44} {told} and {} of tools", "a script to read", facts.tools.len());
+    print(
+        "reading it: parse, form, types, facts, map",
+        median(200, || drop(source::read(&script, &Roots::default()).unwrap())),
+    );
+}
+
+/// Ten lines as models write them, ten times.
+fn script_of_100_lines() -> String {
+    let part = r#"interface Row# { id: number; title: string; labels?: string[] }
+const rows#: Row#[] = await tools.github.list_issues({ owner: "acme", repo: "web", state: "open", per_page: 100 });
+const open# = rows#.filter((row) => row.labels?.includes("bug") && row.title.length > 3);
+const full# = await Promise.all(open#.map(async (row) => {
+  try { return await tools.github.get_issue({ owner: "acme", repo: "web", id: row.id }); }
+  catch (error) { return { id: row.id, error: String(error) }; }
+}));
+const by# = new Map<string, number>();
+for (const one of full# as any[]) by#.set(one.user ?? "nobody", (by#.get(one.user) ?? 0) + 1);
+console.log(`part #: ${full#.length} of ${rows#.length}`, JSON.stringify([...by#]));
+"#;
+    (0..10).map(|index| part.replace('#', &index.to_string())).collect()
 }
 
 fn median(times: usize, mut work: impl FnMut()) -> Duration {

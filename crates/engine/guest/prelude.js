@@ -10,8 +10,16 @@
   const { apply, ownKeys } = Reflect;
   const { isArray } = Array;
   const { includes, indexOf, slice, split, startsWith, trim } = String.prototype;
+  const { floor, max, min } = Math;
   const parse = JSON.parse;
   const text = String;
+  // The global object itself stays open, so a script can put something else under these names.
+  const ThisError = Error;
+  const ThisMap = Map;
+  const ThisPromise = Promise;
+  const ThisProxy = Proxy;
+  const ThisRangeError = RangeError;
+  const ThisTypeError = TypeError;
 
   // Kinds of output; shim.c has NOTE, sandbox.rs all of them.
   const LOG = 0;
@@ -27,7 +35,7 @@
   const hide = (object, name, value) =>
     defineProperty(object, name, { value, writable: true, configurable: true, enumerable: false });
 
-  class ToolError extends Error {
+  class ToolError extends ThisError {
     constructor(fields) {
       super(fields.message);
       hide(this, "code", fields.code);
@@ -54,7 +62,7 @@
   const show = (value) => {
     try {
       if (typeof value === "string") return value;
-      if (value instanceof Error) return `${text(value)}\n${ownFrames(value.stack)}`;
+      if (value instanceof ThisError) return `${text(value)}\n${ownFrames(value.stack)}`;
       if (typeof value === "object" && value !== null) return encode(value, TO_SHOW, "value");
       return text(value);
     } catch {
@@ -69,7 +77,7 @@
 
   // ---- calls ----
 
-  const rejected = (error) => new Promise((_, reject) => reject(error));
+  const rejected = (error) => new ThisPromise((_, reject) => reject(error));
 
   const invoke = (source, tool, args) => {
     let json;
@@ -77,7 +85,7 @@
       json = args === undefined ? "{}" : encode(args, AS_ARGUMENTS, "arguments");
     } catch (cause) {
       const path = source === "" ? tool : `${source}.${tool}`;
-      const message = `the arguments of \`${path}\` cannot be sent: ${cause instanceof Error ? cause.message : show(cause)}`;
+      const message = `the arguments of \`${path}\` cannot be sent: ${cause instanceof ThisError ? cause.message : show(cause)}`;
       return rejected(new ToolError({ code: "invalid_arguments", message, tool: path }));
     }
     return emitCall(encode([source, tool], TO_SHOW, "target"), json);
@@ -92,7 +100,7 @@
   });
 
   const readOnly = (what) => () => {
-    throw new TypeError(`${what} cannot be changed`);
+    throw new ThisTypeError(`${what} cannot be changed`);
   };
   // An object of functions that are made when first asked for. `unknown` gives what an unlisted name is.
   const lookup = (what, names, make, unknown) => {
@@ -104,7 +112,7 @@
       if (made[key] === undefined) made[key] = known[key] === true ? make(key) : unknown(key);
       return made[key];
     };
-    return new Proxy(create(null), {
+    return new ThisProxy(create(null), {
       get,
       has: (_, key) => known[key] === true,
       ownKeys: () => ownKeys(known),
@@ -155,15 +163,15 @@
 
   const number = (value, what) => {
     const n = +value;
-    if (!(n >= 0)) throw new RangeError(`${what} takes a number of milliseconds, not ${show(value)}`);
+    if (!(n >= 0)) throw new ThisRangeError(`${what} takes a number of milliseconds, not ${show(value)}`);
     return n;
   };
   const sleep = (ms) => own("sleep", { ms: number(ms, "sleep") });
 
   let nextTimer = 0;
-  const timers = new Map();
+  const timers = new ThisMap();
   const setTimeout = (callback, ms = 0, ...args) => {
-    if (typeof callback !== "function") throw new TypeError("setTimeout takes a function");
+    if (typeof callback !== "function") throw new ThisTypeError("setTimeout takes a function");
     const id = ++nextTimer;
     timers.set(id, true);
     own("sleep", { ms: number(ms, "setTimeout") }).then(() => {
@@ -172,7 +180,7 @@
     return id;
   };
   const setInterval = (callback, ms = 0, ...args) => {
-    if (typeof callback !== "function") throw new TypeError("setInterval takes a function");
+    if (typeof callback !== "function") throw new ThisTypeError("setInterval takes a function");
     const id = ++nextTimer;
     const pause = number(ms, "setInterval");
     timers.set(id, true);
@@ -189,14 +197,14 @@
     timers.delete(id);
   };
 
-  const session = new Map();
+  const session = new ThisMap();
   const storeKey = (key) => {
-    if (typeof key !== "string") throw new TypeError(`a key of the store is a string, not ${show(key)}`);
+    if (typeof key !== "string") throw new ThisTypeError(`a key of the store is a string, not ${show(key)}`);
     return key;
   };
 
   const parallel = async (items, work, { concurrency = 8 } = {}) => {
-    if (typeof work !== "function") throw new TypeError("parallel takes the items, a function, and { concurrency }");
+    if (typeof work !== "function") throw new ThisTypeError("parallel takes the items, a function, and { concurrency }");
     const all = [...items];
     const settled = [];
     settled.length = all.length;
@@ -212,7 +220,7 @@
       }
     };
     const workers = [];
-    for (let i = 0; i < Math.min(Math.max(1, Math.floor(+concurrency) || 1), all.length); i++) workers[i] = worker();
+    for (let i = 0; i < min(max(1, floor(+concurrency) || 1), all.length); i++) workers[i] = worker();
     for (let i = 0; i < workers.length; i++) await workers[i];
     return settled;
   };
@@ -224,12 +232,12 @@
       const comma = apply(indexOf, picture, [","]);
       const head = apply(slice, picture, [0, comma]);
       if (!apply(startsWith, head, ["data:image/"]) || !apply(includes, head, [";base64"])) {
-        throw new TypeError("image takes an MCP image block, or a data:image/…;base64 URL");
+        throw new ThisTypeError("image takes an MCP image block, or a data:image/…;base64 URL");
       }
       block = { type: "image", mimeType: apply(split, apply(slice, head, [5]), [";"])[0], data: apply(slice, picture, [comma + 1]) };
     }
     if (typeof block?.data !== "string" || typeof block.mimeType !== "string") {
-      throw new TypeError("image takes an MCP image block, { type: \"image\", mimeType, data }, or a data: URL");
+      throw new ThisTypeError("image takes an MCP image block, { type: \"image\", mimeType, data }, or a data: URL");
     }
     output(IMAGE, encode({ type: "image", mimeType: block.mimeType, data: block.data }, AS_ARGUMENTS, "image"));
   };
@@ -246,7 +254,7 @@
     setInterval,
     clearInterval: clearTimeout,
     queueMicrotask: (callback) => {
-      Promise.resolve().then(() => callback());
+      new ThisPromise((resolve) => resolve()).then(() => callback());
     },
     searchTools: (query, options) => own("searchTools", { query, ...options }),
     describeTools: (names) => own("describeTools", { names: isArray(names) ? names : [names] }),
@@ -269,8 +277,9 @@
 
   for (const name of ["SharedArrayBuffer", "Atomics", "gc"]) delete globalThis[name];
   for (const name of ownKeys(globals)) hide(globalThis, name, globals[name]);
-  for (const library of native.libraries ?? []) {
-    const made = library({ setTimeout, clearTimeout });
+  const env = { setTimeout };
+  for (const library of native.libraries) {
+    const made = library(env);
     for (const name of ownKeys(made)) hide(globalThis, name, made[name]);
   }
 
@@ -302,12 +311,12 @@
     // {"name"?, "message", "stack", "tool"?: {code, tool, call}, "overflow"?: true}
     threw(thrown) {
       const out = { __proto__: null };
-      if (thrown instanceof Error) {
+      if (thrown instanceof ThisError) {
         out.name = show(thrown.name);
         out.message = show(thrown.message);
         out.stack = ownFrames(thrown.stack);
         if (thrown instanceof ToolError) out.tool = { code: thrown.code, tool: thrown.tool, call: thrown.call };
-        if (thrown instanceof RangeError && apply(startsWith, out.message, ["Maximum call stack size exceeded"])) out.overflow = true;
+        if (thrown instanceof ThisRangeError && apply(startsWith, out.message, ["Maximum call stack size exceeded"])) out.overflow = true;
       } else {
         out.message = show(thrown);
         out.stack = "";
@@ -315,4 +324,4 @@
       return encode(out, TO_SHOW, "error");
     },
   };
-};
+}

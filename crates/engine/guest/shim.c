@@ -18,6 +18,7 @@ struct JSObject;
 /* Objects that are still asleep, see value.c. Declared here, since a patched line of the engine asks for them. */
 static uint16_t lazy_class;
 static int rf_wake(struct JSContext *c, struct JSObject *p);
+static void rf_no_method(struct JSContext *c, uint64_t receiver);
 
 #include "quickjs.c"
 
@@ -239,6 +240,48 @@ static void note_unwatched(void)
     }
 }
 
+/* Throws for `receiver.method()` where there is no such method, with what the receiver is instead: most often a list is wanted and the
+ * value only holds one. The host, which has the source, puts the method's name in front. */
+static void rf_no_method(JSContext *c, uint64_t receiver)
+{
+    JSValueConst value = (JSValueConst)receiver;
+    JSPropertyEnum *names;
+    DynBuf list;
+    uint32_t i, count;
+
+    if (!JS_IsObject(value)) {
+        JS_ThrowTypeError(c, "not a function");
+        return;
+    }
+    if (JS_VALUE_GET_OBJ(value)->class_id == JS_CLASS_PROMISE) {
+        JS_ThrowTypeError(c, "not a function; it was asked of a promise: `await` it first");
+        return;
+    }
+    /* Only plain objects are looked into: keys and data properties of those can be read without running the script. */
+    if ((JS_VALUE_GET_OBJ(value)->class_id != JS_CLASS_OBJECT && JS_VALUE_GET_OBJ(value)->class_id != lazy_class)
+        || JS_GetOwnPropertyNames(c, &names, &count, value, JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY)) {
+        JS_ThrowTypeError(c, "not a function");
+        return;
+    }
+    js_dbuf_init(c, &list);
+    for (i = 0; i < count && list.size < 300; i++) {
+        JSObject *p = JS_VALUE_GET_OBJ(value);
+        JSProperty *property;
+        JSShapeProperty *shape = find_own_property(&property, p, names[i].atom);
+        const char *name = JS_AtomToCString(c, names[i].atom);
+        bool is_array = shape && (shape->flags & JS_PROP_TMASK) == JS_PROP_NORMAL && JS_IsArray(property->u.value);
+        dbuf_printf(&list, "%s`%.60s`%s", i ? ", " : "", name ? name : "?", is_array ? " (an array)" : "");
+        JS_FreeCString(c, name);
+    }
+    dbuf_putc(&list, '\0');
+    if (count)
+        JS_ThrowTypeError(c, "not a function; the value is an object with %s%s", (const char *)list.buf, i < count ? ", ..." : "");
+    else
+        JS_ThrowTypeError(c, "not a function; the value is an empty object");
+    dbuf_free(&list);
+    JS_FreePropertyEnum(c, names, count);
+}
+
 /* native.call(target, args): emits a call and returns its promise. */
 static JSValue native_call(JSContext *c, JSValueConst this_val, int argc, JSValueConst *argv)
 {
@@ -424,9 +467,24 @@ static void plug_holes(void)
     free(end);
     for (size = largest / 2; size >= 8; size /= 2) {
         char *hole;
-        while ((hole = malloc(size)) && hole < end) {
-        }
+        while ((hole = malloc(size)) && hole < end)
+            memset(hole, 0, size);
         free(hole);
+    }
+}
+
+/* Forgets the source text of the prelude's functions, which the engine keeps for Function.prototype.toString. */
+static void drop_sources(void)
+{
+    struct list_head *at;
+
+    list_for_each(at, &rt->gc_obj_list) {
+        JSFunctionBytecode *code = (JSFunctionBytecode *)list_entry(at, JSGCObjectHeader, link);
+        if (JS_GC_TYPE(code) != JS_GC_OBJ_TYPE_FUNCTION_BYTECODE || !code->source)
+            continue;
+        js_free_rt(rt, code->source);
+        code->source = NULL;
+        code->source_len = 0;
     }
 }
 
@@ -476,6 +534,7 @@ int32_t EXPORT(rf_initialise)(char *prelude, size_t length)
     /* Twice: a collection orders the list of objects anew, and a second one finds it in order. So one in a run changes little. */
     JS_RunGC(rt);
     JS_RunGC(rt);
+    drop_sources();
     plug_holes();
     return 0;
 failed:

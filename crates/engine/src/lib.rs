@@ -24,6 +24,7 @@
 mod error;
 mod guest;
 mod limits;
+mod module;
 mod sandbox;
 mod snapshot;
 pub mod source;

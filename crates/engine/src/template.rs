@@ -1,6 +1,13 @@
-//! The engine that all runs of a process share: the compiled module and the memory that every run starts from.
+//! The engine that all runs of a process share: the compiled module, whose memory is the one that every run starts from.
+//!
+//! The prelude runs once in a life of the cache: its memory is put back into the module (module.rs), and the module with it is what is
+//! compiled and kept.
 
-use std::{path::PathBuf, sync::Arc};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+    sync::{Arc, OnceLock},
+};
 
 use sha2::{Digest, Sha256};
 use wasmtime::{
@@ -11,12 +18,38 @@ use crate::{
     error::EngineError,
     guest::{self, Host},
     limits::Limits,
+    module,
     sandbox::{Sandbox, exports::Exports},
-    snapshot::{PAGE, STACK_BYTES},
+    snapshot::STACK_BYTES,
 };
 
 const MODULE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.wasm"));
-const PRELUDE: &str = include_str!("../guest/prelude.js");
+
+/// The prelude with its libraries, in the order in which they build on one another.
+const PRELUDE: &str = concat!(
+    "(native) => { native.libraries = [(env) => { env.primordials = (",
+    include_str!("../guest/lib/primordials.js"),
+    "\n)(); return {}; }",
+    ",",
+    include_str!("../guest/lib/clone.js"),
+    "\n,",
+    include_str!("../guest/lib/text.js"),
+    "\n,",
+    include_str!("../guest/lib/crypto.js"),
+    "\n,",
+    include_str!("../guest/lib/abort.js"),
+    "\n,",
+    include_str!("../guest/lib/percent.js"),
+    "\n,",
+    include_str!("../guest/lib/host.js"),
+    "\n,",
+    include_str!("../guest/lib/record.js"),
+    "\n,",
+    include_str!("../guest/lib/url.js"),
+    "\n]; return (",
+    include_str!("../guest/prelude.js"),
+    "\n)(native); }"
+);
 
 /// Part of the fingerprint: what the host does that a script can notice, beside the template. Raised when the way a value
 /// crosses the boundary changes, or a setting below that moves fuel.
@@ -31,35 +64,26 @@ pub struct Engine {
 struct Inner {
     engine: wasmtime::Engine,
     pre: InstancePre<Host>,
-    /// The memory of a fresh instance in which the prelude has run.
-    image: Vec<u8>,
-    /// The pages of `image` that differ from a fresh instance, the ones a new run needs written.
-    dirty: Vec<u32>,
+    /// The memory that every run starts from. Asked for by the first snapshot.
+    image: OnceLock<Vec<u8>>,
     fingerprint: [u8; 32],
 }
 
 impl Engine {
-    /// Compiles the module, or takes it from the cache, and prepares the template.
+    /// Prepares and compiles the module, or takes it from the cache.
     ///
-    /// Compiling costs about a second of both cores, the cache some milliseconds. Without a folder nothing is cached.
+    /// Preparing and compiling cost some two seconds of both cores, the cache some milliseconds. Without a folder nothing is
+    /// cached.
     ///
     /// # Errors
     ///
     /// [`EngineError::Cache`] when the folder cannot be used.
     pub fn new(cache: Option<PathBuf>) -> Result<Self, EngineError> {
-        let mut config = Config::new();
+        let (template, checksum) = template(cache.as_deref())?;
+        let mut config = config(OptLevel::Speed);
         config
-            .cranelift_opt_level(OptLevel::Speed)
-            // Two machines must agree on the bits of a NaN, which a script can read through a typed array.
-            .cranelift_nan_canonicalization(true)
             .consume_fuel(true)
             .epoch_interruption(true)
-            .wasm_relaxed_simd(false)
-            .wasm_backtrace_max_frames(None)
-            // The guest's recursion is bounded at half a megabyte of its own stack (shim.c). The native stack below it must
-            // hold the same recursion; it is more bytes there, in functions that keep little in memory.
-            .max_wasm_stack(12 << 20)
-            .async_stack_size(13 << 20)
             // The default reserves 4 GiB of addresses for each run.
             .memory_reservation(256 << 20)
             .memory_reservation_for_growth(64 << 20)
@@ -70,32 +94,15 @@ impl Engine {
             config.cache(Some(Cache::new(settings).map_err(EngineError::Cache)?));
         }
         let engine = wasmtime::Engine::new(&config).map_err(EngineError::bug("the settings were refused"))?;
-        let module = Module::new(&engine, MODULE).map_err(EngineError::bug("the module was refused"))?;
-        let mut linker = Linker::new(&engine);
-        guest::define_imports(&mut linker).map_err(EngineError::bug("the imports were refused"))?;
-        let pre = linker.instantiate_pre(&module).map_err(EngineError::bug("the module imports more than it may"))?;
-
-        let (fresh, image) = initialise(&engine, &pre).map_err(EngineError::bug("the prelude failed"))?;
-        let dirty = image
-            .chunks(PAGE)
-            .enumerate()
-            .filter(|(index, page)| {
-                let before = fresh.get(index * PAGE..index * PAGE + page.len());
-                before.map_or_else(|| page.iter().any(|byte| *byte != 0), |before| before != *page)
-            })
-            .map(|(index, _)| index as u32)
-            .collect();
-        let mut hash = Sha256::new();
-        hash.update(BEHAVIOUR);
-        hash.update(Sha256::digest(MODULE));
-        hash.update(&image);
-        Ok(Self { inner: Arc::new(Inner { engine, pre, image, dirty, fingerprint: hash.finalize().into() }) })
+        let pre = link(&engine, &template).map_err(EngineError::bug("the module was refused"))?;
+        let fingerprint = Sha256::new().chain_update(BEHAVIOUR).chain_update(checksum).finalize().into();
+        Ok(Self { inner: Arc::new(Inner { engine, pre, image: OnceLock::new(), fingerprint }) })
     }
 
     /// A hash over all that a script's behaviour and fuel depend on: the module, the template's memory, the host engine's
     /// version and settings. Two builds with one fingerprint replay each other's runs.
     pub fn fingerprint(&self) -> String {
-        self.inner.fingerprint.iter().map(|byte| format!("{byte:02x}")).collect()
+        hex(&self.inner.fingerprint)
     }
 
     /// Moves the epoch on. Whoever owns the clock calls this once per time slice; computing sandboxes then give way to others,
@@ -110,23 +117,37 @@ impl Engine {
     ///
     /// [`EngineError::Bug`] when the instance cannot be made, which on a sound machine means that addresses ran out.
     pub fn sandbox(&self, limits: Limits) -> Result<Sandbox, EngineError> {
-        let made = || {
-            let (mut store, instance) = instantiate(&self.inner.engine, &self.inner.pre, limits)?;
-            let exports = Exports::of(&mut store, &instance)?;
-            exports.reserve(&mut store, self.inner.image.len())?;
-            let data = exports.memory.data_mut(&mut store);
-            for &page in &self.inner.dirty {
-                let start = page as usize * PAGE;
-                let end = (start + PAGE).min(self.inner.image.len());
-                data[start..end].copy_from_slice(&self.inner.image[start..end]);
-            }
-            Ok(Sandbox::new(self.clone(), store, exports, limits))
-        };
-        made().map_err(EngineError::bug("a sandbox could not be made"))
+        let (store, exports) =
+            self.instance(limits).map_err(EngineError::bug("a sandbox could not be made"))?;
+        Ok(Sandbox::new(self.clone(), store, exports, limits))
     }
 
+    fn instance(&self, limits: Limits) -> wasmtime::Result<(Store<Host>, Exports)> {
+        let mut store = Store::new(&self.inner.engine, Host::new(limits));
+        store.limiter(|host| host);
+        store.set_fuel(limits.fuel)?;
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(|context: StoreContextMut<'_, Host>| {
+            Ok(if context.data().must_stop() {
+                UpdateDeadline::Interrupt
+            } else if context.data().post_mortem {
+                UpdateDeadline::Continue(1)
+            } else {
+                UpdateDeadline::Yield(1)
+            })
+        });
+        let instance = self.inner.pre.instantiate(&mut store)?;
+        let exports = Exports::of(&mut store, &instance)?;
+        Ok((store, exports))
+    }
+
+    /// The memory that every run starts from.
     pub(crate) fn image(&self) -> &[u8] {
-        &self.inner.image
+        self.inner.image.get_or_init(|| match self.instance(Limits::default()) {
+            Ok((store, exports)) => exports.memory.data(&store).to_vec(),
+            // Compared with nothing, every page counts as changed: larger snapshots, and right ones.
+            Err(_) => Vec::new(),
+        })
     }
 
     pub(crate) fn fingerprint_bytes(&self) -> &[u8; 32] {
@@ -134,39 +155,83 @@ impl Engine {
     }
 }
 
-fn instantiate(
-    engine: &wasmtime::Engine,
-    pre: &InstancePre<Host>,
-    limits: Limits,
-) -> wasmtime::Result<(Store<Host>, Instance)> {
-    let mut store = Store::new(engine, Host::new(limits));
-    store.limiter(|host| host);
-    store.set_fuel(limits.fuel)?;
-    store.set_epoch_deadline(1);
-    store.epoch_deadline_callback(|context: StoreContextMut<'_, Host>| {
-        Ok(if context.data().must_stop() {
-            UpdateDeadline::Interrupt
-        } else if context.data().post_mortem {
-            UpdateDeadline::Continue(1)
-        } else {
-            UpdateDeadline::Yield(1)
-        })
-    });
-    let instance = pre.instantiate(&mut store)?;
-    Ok((store, instance))
+/// Settings that do not touch fuel.
+fn config(level: OptLevel) -> Config {
+    let mut config = Config::new();
+    config
+        .cranelift_opt_level(level)
+        // Two machines must agree on the bits of a NaN, which a script can read through a typed array.
+        .cranelift_nan_canonicalization(true)
+        .wasm_relaxed_simd(false)
+        .wasm_backtrace_max_frames(None)
+        // The guest's recursion is bounded at half a megabyte of its own stack (shim.c). The native stack below it must
+        // hold the same recursion; it is more bytes there, in functions that keep little in memory.
+        .max_wasm_stack(12 << 20)
+        .async_stack_size(13 << 20);
+    config
 }
 
-/// Runs the prelude in a fresh instance. Returns the memory before and after.
-fn initialise(engine: &wasmtime::Engine, pre: &InstancePre<Host>) -> wasmtime::Result<(Vec<u8>, Vec<u8>)> {
-    let limits = Limits::default();
-    let (mut store, instance) = instantiate(engine, pre, limits)?;
-    // Nobody waits yet, so nothing yields: the prelude is ours, and short.
-    store.data_mut().post_mortem = true;
+fn link(engine: &wasmtime::Engine, module: &[u8]) -> wasmtime::Result<InstancePre<Host>> {
+    let mut linker = Linker::new(engine);
+    guest::define_imports(&mut linker)?;
+    linker.instantiate_pre(&Module::new(engine, module)?)
+}
+
+/// The module with its memory prepared, and its checksum. Taken from `cache` where it is there and whole, else made and put there.
+fn template(cache: Option<&Path>) -> Result<(Vec<u8>, [u8; 32]), EngineError> {
+    let key: [u8; 32] =
+        Sha256::new().chain_update(MODULE).chain_update(PRELUDE).chain_update(BEHAVIOUR).finalize().into();
+    let file = cache.map(|folder| folder.join(format!("template-{}.wasm", hex(&key[..16]))));
+    if let Some(found) = file.as_deref().and_then(read_whole) {
+        return Ok(found);
+    }
+    let image = prepare().map_err(EngineError::bug("the prelude failed"))?;
+    let template = module::with_memory(MODULE, &image)
+        .map_err(|error| EngineError::bug("the prepared module could not be built")(error.into()))?;
+    let checksum = Sha256::digest(&template).into();
+    if let Some(file) = file {
+        // Without it the next start prepares anew; nothing else is lost.
+        let _ = write_whole(&file, &template, &checksum);
+    }
+    Ok((template, checksum))
+}
+
+/// Runs the prelude in a fresh instance, and returns the memory that it leaves.
+fn prepare() -> wasmtime::Result<Vec<u8>> {
+    // Compiled for this one use, so quickly and not well.
+    let engine = wasmtime::Engine::new(&config(OptLevel::None))?;
+    let pre = link(&engine, MODULE)?;
+    let mut store = Store::new(&engine, Host::new(Limits::default()));
+    let instance: Instance = pre.instantiate(&mut store)?;
     let exports = Exports::of(&mut store, &instance)?;
-    let fresh = exports.memory.data(&store).to_vec();
     exports.initialise(&mut store, &instance, PRELUDE)?;
     let mut image = exports.memory.data(&store).to_vec();
     // Nothing is on the stack between two exports; what lies there is remains.
     image[..STACK_BYTES].fill(0);
-    Ok((fresh, image))
+    Ok(image)
+}
+
+/// Reads a file that ends in the checksum of what is before it. None when it is not there or not whole.
+fn read_whole(file: &Path) -> Option<(Vec<u8>, [u8; 32])> {
+    let mut bytes = fs::read(file).ok()?;
+    let checksum: [u8; 32] = *bytes.last_chunk()?;
+    bytes.truncate(bytes.len() - checksum.len());
+    (<[u8; 32]>::from(Sha256::digest(&bytes)) == checksum).then_some((bytes, checksum))
+}
+
+fn write_whole(file: &Path, bytes: &[u8], checksum: &[u8; 32]) -> std::io::Result<()> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    // A name of its own for each writer; the rename puts it in place whole.
+    let draft = file.with_extension(format!("{}.draft", std::process::id()));
+    let written = fs::write(&draft, [bytes, checksum].concat()).and_then(|()| fs::rename(&draft, file));
+    if written.is_err() {
+        let _ = fs::remove_file(&draft);
+    }
+    written
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }

@@ -397,6 +397,20 @@ impl ErrorReport {
         self
     }
 
+    /// Puts the name of what was called in front of the engine's bare `not a function`.
+    fn with_name(mut self, script: &Script<'_>) -> Self {
+        const BARE: &str = "TypeError: not a function";
+        if let (true, Some(line), Some(column)) = (self.message.starts_with(BARE), self.line, self.column) {
+            let line = script.text.lines().nth(line as usize - 1).unwrap_or_default();
+            let is_name = |c: &char| c.is_alphanumeric() || *c == '_' || *c == '$';
+            let name: String = line.chars().skip(column as usize - 1).take_while(is_name).take(80).collect();
+            if !name.is_empty() {
+                self.message = format!("TypeError: `{name}` is {}", &self.message["TypeError: ".len()..]);
+            }
+        }
+        self
+    }
+
     fn with_setting(mut self, setting: &str) -> Self {
         self.setting = Some(setting.into());
         self
@@ -476,7 +490,7 @@ fn remarked(run: &Run, remark: &Remark, script: &Script<'_>) -> Note {
 fn error_of(run: &Run, end: &End, script: &Script<'_>, limits: &LimitSettings) -> Option<ErrorReport> {
     Some(match end {
         End::Returned(_) => return None,
-        End::Threw(thrown) => threw(thrown).at(&thrown.frames, script),
+        End::Threw(thrown) => threw(thrown).at(&thrown.frames, script).with_name(script),
         End::Stalled => ErrorReport::new(
             ErrorKind::Stalled,
             "the script waits for something and no call, timer or question is pending",

@@ -12,9 +12,11 @@ const BUDGET_TOKENS: usize = 3_000;
 const GUIDE: &str = "\
 Runs a script in a sandbox whose only powers are the tools below, and gives back what the script returns.
 
-The script is TypeScript (or JavaScript) and the body of an async function: `await` and `return` work at the top level. \
-Globals: `tools`; `console`, captured and shown apart; `text(...values)`, said before the result; `args`, empty here; and the \
-language itself. `fetch`, `import`, `require`, `process`, files and network do not exist.
+The script is TypeScript (or JavaScript), the body of an async function: `await` and `return` work at the top level. \
+Beside the language and `tools` it has: `text(...values)`, said before the result; `image(block)`; `console`, captured and shown apart; \
+`await searchTools(words)` and `await describeTools(names)`; `await parallel(items, work, { concurrency })` for settled results; \
+`await sleep(ms)`; `store(key, value)` and `load(key)`; `progress(fraction, message)`; `exit()`; `args`, empty here; timers, `URL`, \
+`TextEncoder`, `structuredClone`, `AbortController`, `crypto.randomUUID`. `fetch`, `import`, `require`, `process`, files and network do not exist.
 
 - Return only what is needed. Filter and aggregate in the script; nothing else reaches you.
 - Fan out with `Promise.all`. Calls that do not need each other need not wait for each other.
@@ -38,7 +40,7 @@ fn within(catalog: &Catalog, bytes: usize) -> String {
     }
     let room = bytes.saturating_sub(GUIDE.len() + end.len() + 2);
     let forms: [&dyn Fn() -> String; 3] = [
-        &|| format!("Everything a script can use:\n\n```ts\n{}```", catalog.declarations()),
+        &|| format!("The tools:\n\n```ts\n{}```", catalog.tool_declarations()),
         &|| index(catalog, "each with its types", |tool| (tool.signature(), " // ")),
         &|| {
             let more = "each without its types, which `describe_tools` gives";

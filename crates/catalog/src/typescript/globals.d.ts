@@ -4,6 +4,54 @@ declare const args: { [name: string]: any };
 /** Says something to the reader of the result, before the value that the script returns. */
 declare function text(...values: unknown[]): void;
 
+/** Gives a picture to the reader: an MCP image block, or a `data:image/…;base64,` URL. */
+declare function image(picture: string | { type: "image"; mimeType: string; data: string }): void;
+
+/** Tells whoever waits how far the script is, from 0 to 1. */
+declare function progress(fraction: number, message?: string): void;
+
+/** Finds tools by words, best first. */
+declare function searchTools(
+  query: string,
+  options?: { limit?: number; namespace?: string },
+): Promise<{ path: string; call: string; signature: string; description: string }[]>;
+
+/** Input, output and description of tools, by path (`"github.list_issues"`) or by glob (`"github.*"`). */
+declare function describeTools(names: string | string[]): Promise<
+  {
+    path: string;
+    call: string;
+    signature: string;
+    input: string;
+    output: string;
+    description: string;
+    effect: "read" | "write" | "destructive";
+    replay: "safe" | "keyed" | "unsafe";
+  }[]
+>;
+
+/** Runs `work` for each item, so many at a time, and gives every outcome in the order of the items. */
+declare function parallel<T, R>(
+  items: Iterable<T>,
+  work: (item: T, index: number) => R | Promise<R>,
+  options?: { concurrency?: number },
+): Promise<PromiseSettledResult<R>[]>;
+
+/** Waits. */
+declare function sleep(milliseconds: number): Promise<void>;
+
+/** Asks a person. Rejects with the code `denied` where none can be reached. */
+declare function ask(question: string, options?: { schema?: object }): Promise<any>;
+
+/** Keeps a value for later scripts of the session; `undefined` deletes it. */
+declare function store(key: string, value: unknown): void;
+
+/** Gives back what `store` kept. */
+declare function load(key: string): any;
+
+/** Ends the script now, successfully. Nothing of it runs any more. */
+declare function exit(): never;
+
 /** Captured, and shown apart from `text`. */
 declare const console: {
   log(...values: unknown[]): void;
@@ -14,15 +62,15 @@ declare const console: {
 };
 
 /** What a failed call rejects with. */
-interface ToolError extends Error {
+declare class ToolError extends Error {
   name: "ToolError";
   code:
     | "invalid_arguments" | "unknown_tool" | "source_down" | "denied" | "interrupted" | "cancelled" | "timeout"
     | "rate_limited" | "result_too_large" | "output_mismatch" | "tool_error" | "protocol" | "internal";
   /** The path of the tool. */
   tool: string;
-  /** The number of the call in this run. */
-  call: number;
+  /** The number of the call in this run; none when the call was refused before it was made. */
+  call?: number;
   /** Whether the same call may do better later. */
   retryable: boolean;
   retryAfterMs?: number;

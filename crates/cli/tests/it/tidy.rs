@@ -33,8 +33,19 @@ const KEPT_IN: &[(&str, &[&str])] = &[
 ];
 
 /// All that `engine` is built from. Nothing here opens a socket, waits, or is there to read a clock.
-const ENGINE_IS: &[&str] =
-    &["oxc", "oxc_sourcemap", "rquickjs-sys", "serde", "serde_json", "sha2", "thiserror", "wasmtime", "zstd"];
+const ENGINE_IS: &[&str] = &[
+    "oxc",
+    "oxc_sourcemap",
+    "rquickjs-sys",
+    "serde",
+    "serde_json",
+    "sha2",
+    "thiserror",
+    "wasm-encoder",
+    "wasmparser",
+    "wasmtime",
+    "zstd",
+];
 
 /// The most packages that `Cargo.lock` may hold. Each is code that somebody has to trust and everybody has to build.
 const MOST_PACKAGES: usize = 420;

@@ -1,8 +1,8 @@
 // structuredClone. Works off a list of what is still to be filled in and does not recurse, so that no nesting is too deep.
 //
 // An object's prototypes say which of the engine's own tests it is put to. So a Map that has been given a strange prototype is
-// cloned as a plain object, which is the one thing told apart less well than elsewhere. What cannot be cloned is refused with
-// a DataCloneError; nothing is left out without a word.
+// cloned as a plain object, and a proxy as what it shows; elsewhere the first is told apart and the second refused. What cannot be cloned
+// is a DataCloneError. What the standard leaves out is left out: a class, accessors, the fields of an error beyond message and cause.
 (env) => {
   "use strict";
   const { uncurry, getter, kind, need, list, quote, sequence, text, viewOf } = env.primordials;
@@ -196,7 +196,7 @@
     return buffers;
   };
 
-  const structuredClone = (value, options = undefined) => {
+  const cloneAndDetach = (value, options) => {
     const handed = options?.transfer;
     const buffers = handed === undefined ? list() : buffersToDetach(handed);
     const to = clone(value);
@@ -206,9 +206,9 @@
 
   env.refuseToClone = never;
   return {
-    structuredClone: function (value, options = undefined) {
+    structuredClone(value, options = undefined) {
       need(arguments.length, 1, "structuredClone");
-      return structuredClone(value, options);
+      return cloneAndDetach(value, options);
     },
   };
 }

@@ -1,10 +1,13 @@
 // Built-ins as they are before a script can change them, in the form in which the other files of this folder use them. None of
 // it is shown to scripts.
 //
+// Each of those files is an expression whose value is a function. It is given `env` and returns globals; what later files and the
+// prelude need of it, and scripts do not see, it puts on `env`. They run in this order: clone, text, crypto, abort, percent,
+// host, record, url.
+//
 // What those files keep away from after the start: methods looked up on a value, `for…of` and spread (they ask for an iterator),
 // assigning to an element that is not there yet (it asks the prototypes for a setter), objects that inherit from
-// `Object.prototype` as tables, and templates with holes (for which this
-// engine looks up `concat`).
+// `Object.prototype` as tables or as property descriptors, and templates with holes (for which this engine looks up `concat`).
 () => {
   "use strict";
   const { bind, call } = Function.prototype;

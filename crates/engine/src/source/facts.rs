@@ -176,9 +176,12 @@ pub(super) fn collect(text: &str, scoping: &Scoping, nodes: &AstNodes<'_>, roots
     let mut unresolved: Vec<(&str, &[ReferenceId])> =
         scoping.root_unresolved_references().iter().map(|(name, ids)| (name.as_str(), &ids[..])).collect();
     // `declare const x` makes a symbol and no variable.
-    unresolved.extend(scoping.symbol_ids().filter(|id| is_ambient(scoping, *id)).map(|id| {
-        (scoping.symbol_name(id), scoping.get_resolved_reference_ids(id))
-    }));
+    unresolved.extend(
+        scoping
+            .symbol_ids()
+            .filter(|id| is_ambient(scoping, *id))
+            .map(|id| (scoping.symbol_name(id), scoping.get_resolved_reference_ids(id))),
+    );
     unresolved.sort_unstable_by_key(|(name, _)| *name);
     for (name, references) in unresolved {
         if name == "arguments" {
@@ -237,7 +240,8 @@ fn tool_use(facing: &Facing<'_, '_>, reaches: &mut Reaches, found: Found) -> Too
     let call = match facing.tree.user(node) {
         (id, AstKind::CallExpression(call)) if facing.tree.is_callee(call, node) => {
             let first = call.arguments.first();
-            let value = first.map_or(Literal::Undefined, |argument| literal::of(&facing.lines, argument.as_expression()));
+            let value =
+                first.map_or(Literal::Undefined, |argument| literal::of(&facing.lines, argument.as_expression()));
             let at = first.map_or(name_at, |argument| argument.span().start);
             let argument = Argument {
                 position: facing.lines.position(at),

@@ -109,7 +109,8 @@ pub(super) fn program(text: &str) -> Result<Option<Range<usize>>, SyntaxError> {
     if !first.closed {
         return refuse(
             first.fence,
-            "the fenced code block that begins here is not closed, so the program may be cut short; send it whole".into(),
+            "the fenced code block that begins here is not closed, so the program may be cut short; send it whole"
+                .into(),
         );
     }
     Ok(Some(first.content.clone()))

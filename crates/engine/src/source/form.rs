@@ -19,8 +19,8 @@ use oxc::{
     allocator::{Allocator, ArenaVec, TakeIn},
     ast::{
         ast::{
-            Argument, BinaryOperator, BindingPattern, ExportDefaultDeclarationKind, Expression, FormalParameters, Function,
-            FunctionType, ImportOrExportKind, Program, Statement, UnaryOperator, VariableDeclaration,
+            Argument, BinaryOperator, BindingPattern, ExportDefaultDeclarationKind, Expression, FormalParameters,
+            Function, FunctionType, ImportOrExportKind, Program, Statement, UnaryOperator, VariableDeclaration,
         },
         builder::AstBuilder,
     },
@@ -139,10 +139,9 @@ impl<'a> Form<'_, 'a> {
     ) -> Result<Option<Statement<'a>>, SyntaxError> {
         match kind {
             ExportDefaultDeclarationKind::TSInterfaceDeclaration(_) => Ok(None),
-            ExportDefaultDeclarationKind::ClassDeclaration(class) => self.refuse(
-                class.span,
-                format!("a class is no program, so there is nothing to call; {SHAPE}"),
-            ),
+            ExportDefaultDeclarationKind::ClassDeclaration(class) => {
+                self.refuse(class.span, format!("a class is no program, so there is nothing to call; {SHAPE}"))
+            }
             ExportDefaultDeclarationKind::FunctionDeclaration(mut function) => {
                 let Some(name) = function.id.as_ref().map(|id| id.name) else {
                     function.r#type = FunctionType::FunctionExpression;
@@ -178,20 +177,10 @@ impl<'a> Form<'_, 'a> {
         };
         let b = &self.builder;
         let at = value.span();
-        let kind = Expression::new_unary_expression(
-            at,
-            UnaryOperator::Typeof,
-            Expression::new_identifier(at, name, b),
-            b,
-        );
+        let kind =
+            Expression::new_unary_expression(at, UnaryOperator::Typeof, Expression::new_identifier(at, name, b), b);
         let function = Expression::new_string_literal(at, "function", None, b);
-        let test = Expression::new_binary_expression(
-            at,
-            kind,
-            BinaryOperator::StrictEquality,
-            function,
-            b,
-        );
+        let test = Expression::new_binary_expression(at, kind, BinaryOperator::StrictEquality, function, b);
         let call = self.call(span, Expression::new_identifier(at, name, b));
         Expression::new_conditional_expression(span, test, call, value, b)
     }
@@ -260,7 +249,9 @@ impl<'a> Form<'_, 'a> {
             [one] => Some(one),
             several => several.iter().find(|function| function.name == "main"),
         };
-        let callable = one.filter(|function| !function.generator && self.arguments(function.params).len() >= required(function.params));
+        let callable = one.filter(|function| {
+            !function.generator && self.arguments(function.params).len() >= required(function.params)
+        });
         let Some(function) = callable else {
             let names: Vec<String> = functions.iter().map(|function| format!("`{}`", function.name)).collect();
             return self.refuse(
@@ -339,11 +330,7 @@ fn is_plain(value: &Expression<'_>, depth: usize) -> bool {
 }
 
 fn required(params: &FormalParameters<'_>) -> usize {
-    params
-        .items
-        .iter()
-        .rposition(|param| param.initializer.is_none() && !param.optional)
-        .map_or(0, |last| last + 1)
+    params.items.iter().rposition(|param| param.initializer.is_none() && !param.optional).map_or(0, |last| last + 1)
 }
 
 /// Whether a statement is nothing once types are stripped.

@@ -59,10 +59,9 @@ pub(super) fn read(text: &str, program: Range<usize>) -> Result<ScriptOptions, S
             return refuse(json_at + error.column().saturating_sub(1).min(json.len()), &told);
         }
     };
-    for (name, value, most) in [
-        ("timeout_ms", options.timeout_ms, MOST_MS),
-        ("max_output_tokens", options.max_output_tokens, MOST_TOKENS),
-    ] {
+    for (name, value, most) in
+        [("timeout_ms", options.timeout_ms, MOST_MS), ("max_output_tokens", options.max_output_tokens, MOST_TOKENS)]
+    {
         if let Some(value) = value.filter(|value| !(1..=most).contains(value)) {
             let at = json_at + json.find(name).unwrap_or_default();
             return refuse(at, &format!("`{name}` is {value} and may be 1 to {most}"));

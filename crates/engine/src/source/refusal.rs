@@ -30,10 +30,12 @@ pub(super) fn of_text(text: &str, program: &str, fault: OxcDiagnostic) -> Syntax
     // Looking for a better message costs another parse, which only wrong scripts pay.
     if !parse(&Allocator::default(), program, SourceType::tsx()).diagnostics.has_errors() {
         error.message =
-            "JSX does not exist here: nothing renders it; return plain data, or build the text with a template string".into();
+            "JSX does not exist here: nothing renders it; return plain data, or build the text with a template string"
+                .into();
     } else if let Some(start) = prose(program, error.position.line) {
         error.position = Position::of(text, start);
-        error.message = "this line is prose and no program; send only the program, or put it into one fenced code block".into();
+        error.message =
+            "this line is prose and no program; send only the program, or put it into one fenced code block".into();
     }
     error
 }
@@ -50,9 +52,37 @@ fn prose(program: &str, line: u32) -> Option<u32> {
     let plain = words.iter().take_while(is_word).count();
     let keyword = matches!(
         *words.first()?,
-        "const" | "let" | "var" | "return" | "if" | "for" | "while" | "function" | "async" | "await" | "class" | "throw"
-            | "import" | "export" | "type" | "interface" | "enum" | "declare" | "new" | "try" | "switch" | "case" | "else"
-            | "do" | "abstract" | "namespace" | "public" | "private" | "static" | "yield" | "using"
+        "const"
+            | "let"
+            | "var"
+            | "return"
+            | "if"
+            | "for"
+            | "while"
+            | "function"
+            | "async"
+            | "await"
+            | "class"
+            | "throw"
+            | "import"
+            | "export"
+            | "type"
+            | "interface"
+            | "enum"
+            | "declare"
+            | "new"
+            | "try"
+            | "switch"
+            | "case"
+            | "else"
+            | "do"
+            | "abstract"
+            | "namespace"
+            | "public"
+            | "private"
+            | "static"
+            | "yield"
+            | "using"
     );
     (plain >= 3 && !keyword).then_some(start as u32)
 }
@@ -65,10 +95,10 @@ pub(super) fn of_tree(text: &str, nodes: &AstNodes<'_>) -> Result<(), SyntaxErro
                 "`import()` does not exist here: a script cannot load anything; the tools are already in scope, as \
                  `await tools.<source>.<tool>(args)`"
             }
-            AstKind::ImportMeta(_) => {
-                "`import.meta` does not exist here: a script is no module"
+            AstKind::ImportMeta(_) => "`import.meta` does not exist here: a script is no module",
+            AstKind::Decorator(_) => {
+                "decorators do not exist here; call the function on the class or the value instead"
             }
-            AstKind::Decorator(_) => "decorators do not exist here; call the function on the class or the value instead",
             AstKind::AccessorProperty(_) => "`accessor` does not exist here; write `get` and `set`, or a plain field",
             AstKind::TSExternalModuleDeclaration(_) => {
                 "`declare module` has no use here: nothing can be imported; declare the types themselves"

@@ -9,7 +9,8 @@ fn facts(script: &str) -> Facts {
 /// `name@line:column`, `?` where it may not happen, `=` where it is assigned, `!` where the script looks first.
 fn globals(script: &str, expect: &str) {
     let facts = facts(script);
-    let known = ["tools", "Promise", "console", "undefined", "JSON", "Object", "Array", "exit", "globalThis", "Function"];
+    let known =
+        ["tools", "Promise", "console", "undefined", "JSON", "Object", "Array", "exit", "globalThis", "Function"];
     let found: Vec<String> = facts
         .globals
         .iter()
@@ -159,7 +160,10 @@ fn tools_are_found_under_every_plain_name() {
     uses("await tools[`x`].get()", &["x.get@1:18 awaited"]);
     uses("await (tools as any).x!.get()", &["x.get@1:25 awaited"]);
     uses("const { github } = tools;\nawait github.list()", &["github.list@2:14 awaited"]);
-    uses("const { github: { list, get: take } } = tools;\nawait list();\nawait take()", &["github.list@2:7 awaited", "github.get@3:7 awaited"]);
+    uses(
+        "const { github: { list, get: take } } = tools;\nawait list();\nawait take()",
+        &["github.list@2:7 awaited", "github.get@3:7 awaited"],
+    );
     uses("const t = tools.github;\nconst list = t.list;\nawait list()", &["github.list@3:7 awaited"]);
     uses("const t = tools;\nconst u = t;\nawait u.a.b()", &["a.b@3:11 awaited"]);
     uses("const { 'my-src': m } = tools;\nawait m.x()", &["my-src.x@2:9 awaited"]);
@@ -233,7 +237,10 @@ fn arguments_are_known_as_far_as_the_text_shows_them() {
     argument("{}", "{}");
     argument("{ a: 1, 'b-c': 'x', [`d`]: -2.5, 3: true }", "{a:1 b-c:\"x\" d:-2.5 3:true}");
     argument("{ a: null, b: undefined, c: [1, 'x', , () => 1] }", "{a:null b:undefined c:[1 \"x\" null null]}");
-    argument("{ a: `x`, b: `x${k}`, c: 1n, d: k, e() {}, f: () => 1 }", "{a:\"x\" b:text c:bigint d:_ e:undefined f:undefined}");
+    argument(
+        "{ a: `x`, b: `x${k}`, c: 1n, d: k, e() {}, f: () => 1 }",
+        "{a:\"x\" b:text c:bigint d:_ e:undefined f:undefined}",
+    );
     argument("{ a: 1, ...o, b: 2 }", "{a:_ b:2 …}");
     argument("{ a: 1, [k]: 2 }", "{a:_ …}");
     argument("{ a: 1, a: 2 }", "{a:2}");

@@ -105,7 +105,9 @@ fn a_trailing_expression_is_the_result() {
 
 #[test]
 fn what_is_written_for_its_effect_is_no_result() {
-    for script in ["let n = 0;\nn = 7", "let n = 0;\nn++", "void 7", "const o = { a: 1 };\ndelete o.a", "let n;\n(7, n = 8)"] {
+    for script in
+        ["let n = 0;\nn = 7", "let n = 0;\nn++", "void 7", "const o = { a: 1 };\ndelete o.a", "let n;\n(7, n = 8)"]
+    {
         returns_nothing(script);
     }
 }
@@ -161,7 +163,11 @@ fn fences_that_belong_to_the_program_are_left_alone() {
 
 #[test]
 fn markdown_without_one_program_is_refused() {
-    refused("One:\n```js\nreturn 1\n```\nor two:\n```js\nreturn 2\n```", "6:1", &["2 fenced code blocks", "send one block"]);
+    refused(
+        "One:\n```js\nreturn 1\n```\nor two:\n```js\nreturn 2\n```",
+        "6:1",
+        &["2 fenced code blocks", "send one block"],
+    );
     refused("Here:\n```js\nreturn 1", "2:1", &["not closed", "send it whole"]);
     refused("Here it is:\n```js\n```\n", "1:1", &["empty"]);
     refused("I'll use the `get` tool of `x` for this.", "1:1", &["prose"]);
@@ -183,7 +189,10 @@ fn the_options_line_is_read_strictly() {
     let options = |script: &str| read(script, &Roots::default()).unwrap().options;
     let both = ScriptOptions { timeout_ms: Some(30_000), max_output_tokens: Some(2000) };
     assert_eq!(options("// @options: {\"timeout_ms\": 30000, \"max_output_tokens\": 2000}\nreturn 1"), both);
-    assert_eq!(options("Run:\n```js\n//@options:{\"timeout_ms\":30000,\"max_output_tokens\":2000}\nreturn 1\n```"), both);
+    assert_eq!(
+        options("Run:\n```js\n//@options:{\"timeout_ms\":30000,\"max_output_tokens\":2000}\nreturn 1\n```"),
+        both
+    );
     assert_eq!(options("// @options: {}\nreturn 1"), ScriptOptions::default());
     assert_eq!(options("// options: none\nreturn 1"), ScriptOptions::default());
     for (json, place, words) in [
@@ -242,7 +251,11 @@ fn types_are_stripped_whatever_they_are() {
 
 #[test]
 fn what_does_not_exist_here_is_refused_with_what_to_use() {
-    refused("import { get_order } from 'tools';\nreturn 1", "1:1", &["`import` of \"tools\" on line 1", "await tools.<source>.<tool>(args)"]);
+    refused(
+        "import { get_order } from 'tools';\nreturn 1",
+        "1:1",
+        &["`import` of \"tools\" on line 1", "await tools.<source>.<tool>(args)"],
+    );
     refused("const a = 1;\nimport fs from 'fs';", "2:1", &["line 2", "already in scope"]);
     refused("import 'x';", "1:1", &["`import`"]);
     refused("import fs = require('fs');", "1:1", &["`import`", "already in scope"]);
@@ -295,11 +308,70 @@ fn places_are_those_of_the_text_that_was_sent() {
 #[test]
 fn no_text_panics_and_every_place_lies_within_it() {
     const PIECES: [&str; 64] = [
-        "```", "~~~", "```js\n", "\n```\n", "`", "${", "}", "{", "(", ")", "[", "]", "\n", "\r", "\u{2028}", "\t", " ", ";", ",",
-        "é", "🎉", "\u{d7ff}", "\0", "\u{feff}", "// @options: ", "{\"timeout_ms\": 1}\n", "/*", "*/", "//", "'", "\"", "\\",
-        "tools", ".github", ".list", "[\"x\"]", "?.", "await ", "async ", "=>", "function ", "f", "=", "const ", "return ",
-        "export default ", "import ", "typeof ", "...", "class A ", "enum E ", "if ", "for ", " of ", "try ", "catch ", "exit()",
-        "this", "fetch", "require('fs')", "<div>", "1", "@x ", ".then",
+        "```",
+        "~~~",
+        "```js\n",
+        "\n```\n",
+        "`",
+        "${",
+        "}",
+        "{",
+        "(",
+        ")",
+        "[",
+        "]",
+        "\n",
+        "\r",
+        "\u{2028}",
+        "\t",
+        " ",
+        ";",
+        ",",
+        "é",
+        "🎉",
+        "\u{d7ff}",
+        "\0",
+        "\u{feff}",
+        "// @options: ",
+        "{\"timeout_ms\": 1}\n",
+        "/*",
+        "*/",
+        "//",
+        "'",
+        "\"",
+        "\\",
+        "tools",
+        ".github",
+        ".list",
+        "[\"x\"]",
+        "?.",
+        "await ",
+        "async ",
+        "=>",
+        "function ",
+        "f",
+        "=",
+        "const ",
+        "return ",
+        "export default ",
+        "import ",
+        "typeof ",
+        "...",
+        "class A ",
+        "enum E ",
+        "if ",
+        "for ",
+        " of ",
+        "try ",
+        "catch ",
+        "exit()",
+        "this",
+        "fetch",
+        "require('fs')",
+        "<div>",
+        "1",
+        "@x ",
+        ".then",
     ];
     let mut seed = 0x2545_f491_4f6c_dd1d_u64;
     let mut next = |below: usize| {

@@ -5,11 +5,14 @@ use refrain_engine::{Limits, Start, Status, source};
 use crate::{block, engine, start};
 
 /// The files of `guest/lib`, in the order in which they are called.
-const FILES: [&str; 5] = [
+const FILES: [&str; 8] = [
     include_str!("../../guest/lib/clone.js"),
     include_str!("../../guest/lib/text.js"),
     include_str!("../../guest/lib/crypto.js"),
     include_str!("../../guest/lib/abort.js"),
+    include_str!("../../guest/lib/percent.js"),
+    include_str!("../../guest/lib/host.js"),
+    include_str!("../../guest/lib/record.js"),
     include_str!("../../guest/lib/url.js"),
 ];
 const PRIMORDIALS: &str = include_str!("../../guest/lib/primordials.js");
@@ -482,7 +485,8 @@ const USE: &str = r#"
 "#;
 
 /// Replaces every global, and every method and accessor of every built-in that lets itself be changed, with one that throws; and puts
-/// traps where a careless reader steps.
+/// traps where a careless reader steps. In the sandbox the built-ins are frozen, so only the globals fall; where they are not, as in
+/// the engine's own shell, all of it does, and the answers are the same.
 const SABOTAGE: &str = r#"
     const seen = new Set();
     const queue = [];

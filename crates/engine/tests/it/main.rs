@@ -2,9 +2,9 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod determinism;
-mod globals;
 mod facts;
 mod forms;
+mod globals;
 mod lazy;
 mod limits;
 mod script;

@@ -34,7 +34,7 @@ pub(super) fn check(tool: &Tool, argument: &Argument) -> Option<Fault> {
     let given = if argument.value == Literal::Undefined { &nothing } else { &argument.value };
     if let Some(value) = whole(given) {
         if let Err(error) = tool.check_args(&value) {
-            let position = place_of(&error.data, given).unwrap_or(argument.position);
+            let position = place_of(error.data.as_ref(), given).unwrap_or(argument.position);
             return refused(error.message, position);
         }
     } else {
@@ -118,16 +118,18 @@ fn number(value: f64) -> Option<Value> {
     Number::from_f64(value).map(Value::Number)
 }
 
-/// Where the first faulty field stands.
-fn place_of(data: &Option<Value>, given: &Literal) -> Option<Position> {
-    let path = data.as_ref()?["faults"].get(0)?["path"].as_str()?.strip_prefix("args")?;
+/// Where the first faulty field stands that is there.
+fn place_of(data: Option<&Value>, given: &Literal) -> Option<Position> {
     let Literal::Object { fields, .. } = given else { return None };
-    let is_it = |field: &&Field| {
-        let rest = path.strip_prefix('.').and_then(|path| path.strip_prefix(field.name.as_str()));
-        let quoted = format!("[{}]", Value::from(field.name.as_str()));
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])) || path.starts_with(&quoted)
-    };
-    fields.iter().find(is_it).map(|field| field.position)
+    data?["faults"].as_array()?.iter().find_map(|fault| {
+        let path = fault["path"].as_str()?.strip_prefix("args")?;
+        let is_it = |field: &&Field| {
+            let rest = path.strip_prefix('.').and_then(|path| path.strip_prefix(field.name.as_str()));
+            let quoted = format!("[{}]", Value::from(field.name.as_str()));
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', '['])) || path.starts_with(&quoted)
+        };
+        fields.iter().find(is_it).map(|field| field.position)
+    })
 }
 
 struct Contradiction {

@@ -138,9 +138,9 @@ fn use_of(facing: &Facing<'_, '_>, start: NodeId) -> Use {
                 if call.callee.span() == span {
                     return misused("it is called".into(), user);
                 }
-                let looks = LOOK_INSIDE.iter().find(|(object, name)| {
-                    call.callee.get_inner_expression().is_specific_member_access(object, name)
-                });
+                let looks = LOOK_INSIDE
+                    .iter()
+                    .find(|(object, name)| call.callee.get_inner_expression().is_specific_member_access(object, name));
                 return match looks {
                     Some((object, name)) => misused(format!("`{object}.{name}` looks into it"), user),
                     None => kept,

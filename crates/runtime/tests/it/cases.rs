@@ -1,0 +1,328 @@
+//! Cases that broke other systems, as data: `tests/cases/r2.jsonl` has the programs, the tools and what must come of them.
+//!
+//! The programs call `tools.<name>(args)`, so they run in a flat dialect. `ours` beside a case adds demands or replaces them,
+//! with the reason.
+
+use std::{collections::BTreeMap, sync::Arc, time::Duration};
+
+use refrain_engine::source;
+use refrain_runtime::{
+    CommandSettings, CommandToolSettings, Dialect, Effect, Environment, LimitSettings, Origin, Output, OutputFormat,
+    Replay, Report, RunRequest, SourceKind, SourceSettings, Tool,
+};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::{
+    checks::{Check, Happened},
+    fake::{Answer, Fake, tool_error},
+    host::{Host, value},
+};
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Case {
+    id: String,
+    #[serde(rename = "title")]
+    _title: String,
+    class: String,
+    kind: String,
+    input: Input,
+    #[serde(rename = "expected")]
+    _expected: String,
+    checks: Vec<Check>,
+    #[serde(default)]
+    ours: Ours,
+}
+
+/// What we demand beside the case, or in place of it.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Ours {
+    checks: Vec<Check>,
+    /// Whether `checks` are all that is demanded: we answer otherwise than the case says.
+    instead: bool,
+    reason: String,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Input {
+    code: Option<String>,
+    code_js: Option<String>,
+    also_code: Vec<String>,
+    also_code_js: Vec<String>,
+    runs: Vec<Program>,
+    then: Vec<Program>,
+    tools: Vec<Described>,
+    limits: Limits,
+    server_name: Option<String>,
+    #[serde(rename = "transport")]
+    _transport: Option<String>,
+    steps: Vec<Step>,
+    parent_env: BTreeMap<String, String>,
+    env: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Program {
+    code: String,
+    #[serde(default)]
+    limits: Limits,
+}
+
+#[derive(Clone, Copy, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Limits {
+    timeout_ms: Option<u64>,
+    memory_mb: Option<u64>,
+    log_kb: Option<u64>,
+    max_concurrent_calls: Option<usize>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "snake_case")]
+enum Step {
+    List(bool),
+    Script(String),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Described {
+    name: String,
+    #[serde(default)]
+    description: String,
+    #[serde(rename = "inputSchema")]
+    input_schema: Option<Value>,
+    behaviour: Vec<Behaviour>,
+}
+
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Behaviour {
+    value: Option<Value>,
+    text: Option<String>,
+    tool_error: Option<String>,
+    echo: bool,
+    hang: bool,
+    returns_env_names: bool,
+    delay_ms: u64,
+}
+
+impl Behaviour {
+    fn answer(&self) -> Answer {
+        match self {
+            Self { value: Some(value), .. } => Answer::Value(value.clone()),
+            Self { text: Some(text), .. } => Answer::Value(text.as_str().into()),
+            Self { tool_error: Some(text), .. } => Answer::Fails(tool_error(text)),
+            Self { echo: true, .. } => Answer::Echo,
+            Self { hang: true, .. } => Answer::Hang,
+            Self { returns_env_names: true, .. } => panic!("only a child process has an environment"),
+            Self { .. } => panic!("a behaviour without an answer"),
+        }
+    }
+}
+
+impl Case {
+    fn all() -> impl Iterator<Item = Self> {
+        include_str!("../cases/r2.jsonl").lines().map(|line| match serde_json::from_str(line) {
+            Ok(case) => case,
+            Err(error) => panic!("{error}: {line:.200}"),
+        })
+    }
+
+    /// The programs in order, each with its own time limit.
+    async fn programs(&self) -> Vec<(String, Option<u64>)> {
+        let input = &self.input;
+        let mut programs: Vec<String> = input.code.iter().cloned().collect();
+        programs.extend(input.also_code.iter().cloned());
+        for expression in input.code_js.iter().chain(&input.also_code_js) {
+            // Made by a script of its own: there is no other engine at hand, and none is needed.
+            programs.push(Host::new(Vec::new()).value(&format!("return {expression}")).await.as_str().unwrap().to_owned());
+        }
+        programs.extend(input.steps.iter().filter_map(|step| match step {
+            Step::Script(code) => Some(code.clone()),
+            Step::List(_) => None,
+        }));
+        let limited = input.runs.iter().map(|run| (run.code.clone(), run.limits.timeout_ms));
+        programs.into_iter().map(|code| (code, None)).chain(limited).collect()
+    }
+
+    fn host(&self) -> Host {
+        let limits = self.input.limits;
+        let name = self.input.server_name.as_deref().unwrap_or("fake");
+        let children = self.input.tools.iter().any(|tool| tool.behaviour.iter().any(|b| b.returns_env_names));
+        let fakes = if children { Vec::new() } else { self.input.tools.iter().map(Described::fake).collect() };
+        Host::with([(name, fakes)], |settings| {
+            settings.dialect = Some(Dialect::find("polylane").unwrap());
+            let default = LimitSettings::default();
+            settings.limits.timeout_ms = limits.timeout_ms.unwrap_or(default.timeout_ms);
+            settings.limits.memory_mb = limits.memory_mb.unwrap_or(default.memory_mb);
+            settings.limits.log_kb = limits.log_kb.unwrap_or(default.log_kb);
+            settings.sources[0].max_in_flight = limits.max_concurrent_calls.unwrap_or(32);
+            if children {
+                let parent = self.input.parent_env.clone();
+                settings.environment = Environment::new(move |name| parent.get(name).map(Into::into), || 0);
+                let mut source = SourceSettings::new(name, self.children());
+                source.max_in_flight = 1;
+                settings.sources = vec![source];
+            }
+        })
+    }
+
+    /// The tools as real child processes, which have an environment to look at.
+    fn children(&self) -> SourceKind {
+        let tools = self.input.tools.iter().map(|tool| {
+            let settings = CommandToolSettings {
+                name: tool.name.clone(),
+                command: vec!["env".into()],
+                output: Output { format: OutputFormat::Lines, ..Output::default() },
+                effect: Some(Effect::Read),
+                replay: Some(Replay::Safe),
+                ..CommandToolSettings::default()
+            };
+            settings.check().unwrap()
+        });
+        let env = self.input.env.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        SourceKind::Command(CommandSettings { tools: tools.collect(), env, cwd: None })
+    }
+
+    async fn happen(&self) -> Happened {
+        let mut programs = self.programs().await;
+        if programs.is_empty() {
+            // The one tool is called, and its lines are cut to the names.
+            let call = "return (await tools.env_names({})).map((line) => line.split('=')[0])";
+            programs.push((call.to_owned(), None));
+        }
+        let host = self.host();
+        // Made before it is measured: compiling the engine takes more memory than any case may.
+        host.runtime.check_engine().await.unwrap();
+        let before = rss_mb();
+        let (mut reports, mut beside) = (Vec::new(), 0);
+        for (code, timeout_ms) in programs {
+            let request = RunRequest { timeout_ms, ..RunRequest::new(code, Origin::default()) };
+            let (report, others) = self.run(&host, request).await;
+            reports.push(report);
+            beside += others;
+        }
+        let rss_growth_mb = rss_mb().saturating_sub(before);
+        let (calls, finished, most_in_flight) = {
+            let seen = host.seen();
+            let finished = seen.calls.iter().map(|(name, _)| (name.clone(), seen.count_finished(name))).collect();
+            (seen.calls.clone(), finished, seen.most_in_flight)
+        };
+        // Long enough for every delay of a fake tool, so that a call which is to come has come.
+        let longest = self.input.tools.iter().flat_map(|tool| &tool.behaviour).map(|b| b.delay_ms).max().unwrap_or(0);
+        tokio::time::sleep(Duration::from_millis(2 * longest)).await;
+        let late_calls = host.seen().calls.len() - calls.len();
+        let mut then = Vec::new();
+        for program in &self.input.then {
+            then.push(host.run(&program.code).await);
+        }
+        let looks = "return [({}).admin === undefined && [].admin === undefined, Object.getOwnPropertyNames(globalThis)]";
+        let found = host.value(looks).await;
+        let declarations = host.runtime.catalog().await.declarations();
+        Happened {
+            reports,
+            then,
+            calls,
+            finished,
+            most_in_flight,
+            late_calls,
+            beside,
+            rss_growth_mb,
+            secret: std::fs::read_to_string("/etc/hostname").ok().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()),
+            clean: found[0] == true,
+            globals: serde_json::from_value(found[1].clone()).unwrap(),
+            declarations: source::prepare(&format!("{declarations}\nreturn 1")).ok().map(|prepared| prepared.javascript),
+        }
+    }
+
+    /// Runs a program, and, where that is asked for, others beside it. Returns how many of those ended meanwhile.
+    async fn run(&self, host: &Host, request: RunRequest) -> (Report, usize) {
+        if !self.checks.iter().any(|check| matches!(check, Check::HostResponsiveDuringRun(_))) {
+            return (host.request(request).await, 0);
+        }
+        let mut ended = 0;
+        let others = async {
+            loop {
+                assert_eq!(host.value("return 1").await, 1);
+                ended += 1;
+            }
+        };
+        let report = tokio::select! {
+            biased;
+            report = host.request(request) => report,
+            () = others => unreachable!("it has no end"),
+        };
+        (report, ended)
+    }
+}
+
+impl Described {
+    fn fake(&self) -> Fake {
+        let mut tool = Tool::new("", &self.name);
+        tool.description.clone_from(&self.description);
+        if let Some(schema) = &self.input_schema {
+            tool.input_schema = Arc::new(schema.clone());
+        }
+        Fake::of(tool, self.behaviour.iter().map(|b| (b.answer(), Duration::from_millis(b.delay_ms))))
+    }
+}
+
+/// Memory of this process, in MiB. 0 where the system does not say.
+fn rss_mb() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+    line.and_then(|line| line.trim().trim_end_matches(" kB").parse::<u64>().ok()).unwrap_or(0) / 1024
+}
+
+/// Runs every case of a class, and tells all that fail.
+async fn class(class: &str, count: usize) {
+    let (mut failed, mut run) = (String::new(), 0);
+    for case in Case::all().filter(|case| case.class == class) {
+        run += 1;
+        assert!(case.ours.checks.is_empty() || !case.ours.reason.is_empty(), "{}: `ours` needs a reason", case.id);
+        assert!(["script", "limits", "mcp-server"].contains(&case.kind.as_str()), "{}: kind `{}`", case.id, case.kind);
+        let happened = case.happen().await;
+        let theirs = if case.ours.instead { &[][..] } else { &case.checks[..] };
+        for check in theirs.iter().chain(&case.ours.checks).filter(|check| !happened.holds(check)) {
+            failed += &format!("\n{}: {check:?}", case.id);
+            for report in &happened.reports {
+                let told = json!({ "result": value(report), "error": report.error, "notes": report.notes, "calls": report.calls });
+                failed += &format!("\n    {told:.1500}");
+            }
+        }
+    }
+    assert_eq!(run, count, "cases of the class {class}");
+    assert!(failed.is_empty(), "{failed}");
+}
+
+macro_rules! classes {
+    ($($test:ident: $class:literal, $count:literal;)*) => {
+        $(#[tokio::test]
+        async fn $test() {
+            class($class, $count).await;
+        })*
+
+        #[test]
+        fn every_case_belongs_to_a_class_that_is_run() {
+            for case in Case::all() {
+                assert!([$($class),*].contains(&case.class.as_str()), "{}: {}", case.id, case.class);
+            }
+        }
+    };
+}
+
+classes! {
+    cases_of_script_form: "script-form", 7;
+    cases_of_runtime_globals: "runtime-globals", 2;
+    cases_of_promises: "promises", 5;
+    cases_of_result_serialisation: "result-serialisation", 4;
+    cases_of_arguments: "arguments", 2;
+    cases_of_tool_errors: "tool-errors", 4;
+    cases_of_limits: "limits", 6;
+    cases_of_sandbox_security: "sandbox-security", 5;
+}
