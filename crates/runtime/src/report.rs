@@ -40,6 +40,9 @@ pub struct Report {
     /// What it waits for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<Waiting>,
+    /// The most that the script wants to be shown of all this, in tokens. For whoever shows it; not part of the report.
+    #[serde(skip)]
+    pub max_output_tokens: Option<u64>,
 }
 
 /// Reads a value that is there, also when it is `null`.
@@ -96,6 +99,12 @@ pub struct Note {
     /// A tool's path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tool: Option<String>,
+}
+
+impl From<&source::Remark> for Note {
+    fn from(remark: &source::Remark) -> Self {
+        Self { line: Some(remark.position.line), ..Self::new(remark.kind, remark.message.clone()) }
+    }
 }
 
 impl Note {
@@ -272,6 +281,19 @@ impl Report {
         }
     }
 
+    /// The report of a script that does not start, since it could only fail.
+    pub(crate) fn refused(error: ErrorReport, notes: Vec<Note>) -> Self {
+        Self { error: Some(error), notes, ..Self::empty(None, ReportStatus::Failed) }
+    }
+
+    /// Adds what was found before the script ran, but for what it has shown by running.
+    pub(crate) fn add_notes(&mut self, notes: Vec<Note>) {
+        let shown = |note: &Note| self.notes.iter().any(|own| (&own.kind, own.line) == (&note.kind, note.line));
+        let mut new: Vec<Note> = notes.into_iter().filter(|note| !shown(note)).collect();
+        new.append(&mut self.notes);
+        self.notes = new;
+    }
+
     /// The report of a run whose script does not do what its journal says.
     pub(crate) fn diverged(id: RunId, run: &Run, divergence: &Divergence) -> Self {
         let waiting = Waiting {
@@ -358,6 +380,7 @@ impl Report {
             usage: Usage::default(),
             error: None,
             waiting: Vec::new(),
+            max_output_tokens: None,
         }
     }
 }

@@ -17,7 +17,8 @@ use crate::{
     config::{LimitSettings, Settings},
     drive::{Drive, Driven, Tools},
     error::RuntimeError,
-    report::{Report, ReportStatus, Script, Usage},
+    preflight::{self, Certainty, Finding},
+    report::{Note, Report, ReportStatus, Script, Usage},
     run::Run,
     ticker::Ticker,
     view::{RunDetail, RunListing},
@@ -33,8 +34,24 @@ pub struct Runtime {
     sources: Arc<Sources>,
     journal: OnceCell<Arc<dyn Journal>>,
     engine: OnceCell<(Engine, Ticker)>,
+    /// The globals of a script, without those of a dialect.
+    globals: OnceCell<Vec<String>>,
     /// The catalog last written to a journal, with the bytes that were.
     stored: Mutex<Option<Stored>>,
+}
+
+/// What is to be said of a script before it runs.
+struct Remarks {
+    findings: Vec<Finding>,
+    of_the_form: Vec<Note>,
+}
+
+impl Remarks {
+    /// What is told beside the result: everything that does not stop the run.
+    fn notes(&self) -> Vec<Note> {
+        let suspected = self.findings.iter().filter(|finding| finding.certainty == Certainty::Suspected);
+        self.of_the_form.iter().cloned().chain(suspected.map(Note::from)).collect()
+    }
 }
 
 /// A catalog and its stored form.
@@ -99,7 +116,15 @@ impl Runtime {
     #[must_use]
     pub fn with_clock(settings: Settings, clock: Arc<dyn Clock>) -> Self {
         let sources = Arc::new(Sources::open(settings.sources.clone(), settings.environment.clone()));
-        Self { settings, clock, sources, journal: OnceCell::new(), engine: OnceCell::new(), stored: Mutex::new(None) }
+        Self {
+            settings,
+            clock,
+            sources,
+            journal: OnceCell::new(),
+            engine: OnceCell::new(),
+            globals: OnceCell::new(),
+            stored: Mutex::new(None),
+        }
     }
 
     /// The settings it was made with.
@@ -115,14 +140,22 @@ impl Runtime {
     ///
     /// [`RuntimeError::Journal`] and [`RuntimeError::Engine`]. When `on_start` was called, the run can be resumed.
     pub async fn run(&self, request: RunRequest, on_start: OnStart<'_>) -> Result<Report, RuntimeError> {
-        let prepared = match source::prepare(&request.script) {
-            Ok(prepared) => prepared,
+        let dialect = request.dialect.or(self.settings.dialect);
+        let read = match source::read(&request.script, &preflight::roots(dialect)) {
+            Ok(read) => read,
             Err(error) => return Ok(Report::syntax(&request.script, &error)),
         };
         let (journal, engine, catalog) = tokio::join!(self.journal(), self.engine(), self.catalog());
         let (journal, (engine, _)) = (journal?, engine?);
+        let remarks = self.remarks(engine, &read, &catalog, dialect).await?;
+        if let Some(error) = preflight::refusal(&request.script, &remarks.findings) {
+            return Ok(Report::refused(error, remarks.notes()));
+        }
+        let prepared = read.prepared;
         let mut limits = self.settings.limits;
-        limits.timeout_ms = request.timeout_ms.map_or(limits.timeout_ms, |own| own.min(limits.timeout_ms));
+        for own in [request.timeout_ms, read.options.timeout_ms].into_iter().flatten() {
+            limits.timeout_ms = limits.timeout_ms.min(own);
+        }
         let id = RunId::from_parts(self.clock.now_ms(), random()?);
         let kept = self.kept(&catalog)?;
         let started = Started {
@@ -139,7 +172,7 @@ impl Runtime {
             session: request.session,
             store: Json::from_value(&json!({})),
             origin: stored(&request.origin)?,
-            dialect: request.dialect.or(self.settings.dialect).map(|dialect| dialect.name.to_owned()),
+            dialect: dialect.map(|dialect| dialect.name.to_owned()),
         };
         let flush = match self.settings.durability {
             crate::Durability::Power => Flush::Disk,
@@ -149,7 +182,24 @@ impl Runtime {
         on_start(id);
         let run = Run::new(id, catalog, None, self.settings.durability, started.started_ms, Vec::new());
         let prepared = Prepared { javascript: started.javascript.clone(), map: prepared.map };
-        self.drive(&lease, run, &started, &prepared, limits).await
+        let mut report = self.drive(&lease, run, &started, &prepared, limits, remarks.notes()).await?;
+        report.max_output_tokens = read.options.max_output_tokens;
+        Ok(report)
+    }
+
+    /// What is to be said of a script before it runs.
+    async fn remarks(
+        &self,
+        engine: &Engine,
+        read: &source::Script,
+        catalog: &Catalog,
+        dialect: Option<&Dialect>,
+    ) -> Result<Remarks, RuntimeError> {
+        let globals = self.globals.get_or_try_init(|| preflight::globals_of(engine)).await?;
+        Ok(Remarks {
+            findings: preflight::check(&read.facts, catalog, globals, dialect),
+            of_the_form: read.remarks.iter().map(Note::from).collect(),
+        })
     }
 
     /// Takes a run up where its journal ends. A run that is over answers with its report, and nothing runs.
@@ -187,7 +237,14 @@ impl Runtime {
             javascript: started.javascript.clone(),
             map: started.source_map.as_deref().map(SourceMap::from_json).unwrap_or_default(),
         };
-        self.drive(&lease, run, &started, &prepared, limits).await
+        // Read anew for what is said beside the result; what runs is what ran before.
+        let dialect =
+            started.dialect.as_deref().map(Dialect::find).transpose().map_err(|error| unusable(id, &error))?;
+        let notes = match source::read(&started.script, &preflight::roots(dialect)) {
+            Ok(read) => self.remarks(&self.engine().await?.0, &read, run.catalog(), dialect).await?.notes(),
+            Err(_) => Vec::new(), // a later version that reads scripts otherwise
+        };
+        self.drive(&lease, run, &started, &prepared, limits, notes).await
     }
 
     async fn drive(
@@ -197,6 +254,7 @@ impl Runtime {
         started: &Started,
         prepared: &Prepared,
         limits: LimitSettings,
+        notes: Vec<Note>,
     ) -> Result<Report, RuntimeError> {
         let journal = self.journal().await?;
         let (engine, ticker) = self.engine().await?;
@@ -229,7 +287,8 @@ impl Runtime {
         };
         let end = run.end().ok_or_else(|| RuntimeError::Bug { what: "a run is over and has no end".into() })?;
         let script = Script { text: &started.script, map: &prepared.map };
-        let report = Report::of(id, &run, end, &script, &limits, usage);
+        let mut report = Report::of(id, &run, end, &script, &limits, usage);
+        report.add_notes(notes);
         let mut records = run.asked_at_end();
         records.push(Record::Ended(Ended {
             state: match report.status {

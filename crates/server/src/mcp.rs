@@ -106,7 +106,6 @@ impl ServerHandler for Server {
 }
 
 async fn run_code(runtime: &Runtime, asked: RunCode, client: Option<String>) -> CallToolResult {
-    let budget = Budget::of_tokens(asked.max_output_tokens);
     let request = RunRequest {
         language: asked.language,
         session: asked.session,
@@ -122,6 +121,9 @@ async fn run_code(runtime: &Runtime, asked: RunCode, client: Option<String>) -> 
                 ReportStatus::Failed | ReportStatus::Cancelled => true,
                 ReportStatus::Completed | ReportStatus::Parked => false,
             };
+            let tokens =
+                report.max_output_tokens.map_or(asked.max_output_tokens, |own| own.min(asked.max_output_tokens));
+            let budget = Budget::of_tokens(tokens);
             result(render::text(&report, budget), Some(structured::content(&report, budget)), failed)
         }
         Err(error) => {

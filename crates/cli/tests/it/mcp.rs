@@ -85,6 +85,7 @@ fn a_script_that_fails_is_a_tool_result_that_the_model_can_read() {
             "const a: number = 1;\nthrow new Error('on line two');",
             "return (;",
             "return await tools.everything.ecko({})",
+            "return await tools.everything['ec' + 'ko']({})",
         ],
     );
     let kinds: Vec<_> = seen["runs"]
@@ -96,7 +97,7 @@ fn a_script_that_fails_is_a_tool_result_that_the_model_can_read() {
             run["structuredContent"]["error"]["kind"].as_str().unwrap()
         })
         .collect();
-    assert_eq!(kinds, ["script", "syntax", "tool"]);
+    assert_eq!(kinds, ["script", "syntax", "preflight", "tool"]);
     let text = seen["runs"][0]["content"][0]["text"].as_str().unwrap();
     assert!(text.contains("on line two") && text.contains('2'), "{text}");
 }

@@ -1,10 +1,13 @@
 //! The engine through its public interface.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod boundary;
 mod determinism;
 mod facts;
 mod forms;
 mod globals;
+mod golden;
+mod hostile;
 mod lazy;
 mod limits;
 mod script;

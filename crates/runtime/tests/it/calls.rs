@@ -35,7 +35,8 @@ async fn a_failure_reaches_the_script_with_every_field() {
         data: Some(json!({ "limit": 60, "__proto__": 1 })),
         ..CallError::new(ErrorCode::RateLimited, "slow down")
     };
-    let host = Host::new(vec![Fake::fails("limited", limited), Fake::fails("broken", tool_error("row 9 not found\nat all"))]);
+    let host =
+        Host::new(vec![Fake::fails("limited", limited), Fake::fails("broken", tool_error("row 9 not found\nat all"))]);
     let mut found = host.value(&caught("tools.fake.limited({})")).await;
     assert_eq!(
         found,
@@ -64,7 +65,10 @@ async fn arguments_that_do_not_fit_are_refused_before_they_leave() {
     ] {
         let found = host.value(&caught(&format!("tools.fake.row({args})"))).await;
         let message = found["message"].as_str().unwrap_or_default();
-        assert!(found["code"] == "invalid_arguments" && message.contains(expect) && message.contains("`fake.row`"), "{args}: {found}");
+        assert!(
+            found["code"] == "invalid_arguments" && message.contains(expect) && message.contains("`fake.row`"),
+            "{args}: {found}"
+        );
     }
     assert_eq!(host.seen().calls.len(), 0);
 }
@@ -82,7 +86,10 @@ async fn arguments_that_json_cannot_carry_are_refused_with_their_path_and_use_no
     ] {
         let report = host.run(&caught(&format!("tools.fake.row({args})"))).await;
         let found = value(&report).unwrap();
-        assert!(found["code"] == "invalid_arguments" && found["message"].as_str().unwrap().contains(path), "{args}: {found}");
+        assert!(
+            found["code"] == "invalid_arguments" && found["message"].as_str().unwrap().contains(path),
+            "{args}: {found}"
+        );
         let made = usize::from(args.contains("tools"));
         assert_eq!((report.calls.len(), found["call"].is_null()), (made, true), "{args}");
     }
@@ -134,7 +141,15 @@ async fn every_call_stands_in_the_ledger_with_what_became_of_it() {
         .await;
     assert_eq!(
         statuses(&report),
-        ["fake.ok ok", "fake.fails error", "fake.row refused", "fake.none refused", "fake.hangs unfinished", "fake.reads unfinished", "sleep ok"],
+        [
+            "fake.ok ok",
+            "fake.fails error",
+            "fake.row refused",
+            "fake.none refused",
+            "fake.hangs unfinished",
+            "fake.reads unfinished",
+            "sleep ok"
+        ],
         "{report:?}"
     );
     assert_eq!(report.calls.iter().map(|call| call.call).collect::<Vec<_>>(), [1, 2, 3, 4, 5, 6, 7]);
@@ -163,7 +178,11 @@ async fn the_ledger_is_there_whatever_the_end() {
             .await;
         assert_eq!(error.kind.as_str(), kind, "{error:?}");
         assert_eq!((report.text.as_str(), report.logs.len()), ("half", 1), "{end}");
-        assert_eq!((report.calls[0].tool.as_str(), report.calls[0].args.as_str()), ("fake.row", r#"{"id":1}"#), "{end}");
+        assert_eq!(
+            (report.calls[0].tool.as_str(), report.calls[0].args.as_str()),
+            ("fake.row", r#"{"id":1}"#),
+            "{end}"
+        );
         assert_eq!(statuses(&report)[0], "fake.row ok", "{end}");
         if end.contains("hangs") {
             assert!(error.message.contains("`fake.hangs`"), "{error:?}");

@@ -140,11 +140,16 @@ impl Case {
         programs.extend(input.also_code.iter().cloned());
         for expression in input.code_js.iter().chain(&input.also_code_js) {
             // Made by a script of its own: there is no other engine at hand, and none is needed.
-            programs.push(Host::new(Vec::new()).value(&format!("return {expression}")).await.as_str().unwrap().to_owned());
+            programs
+                .push(Host::new(Vec::new()).value(&format!("return {expression}")).await.as_str().unwrap().to_owned());
         }
         programs.extend(input.steps.iter().filter_map(|step| match step {
             Step::Script(code) => Some(code.clone()),
-            Step::List(_) => None,
+            // The declarations are looked at in every case.
+            Step::List(listed) => {
+                assert!(listed);
+                None
+            }
         }));
         let limited = input.runs.iter().map(|run| (run.code.clone(), run.limits.timeout_ms));
         programs.into_iter().map(|code| (code, None)).chain(limited).collect()
@@ -200,14 +205,11 @@ impl Case {
         // Made before it is measured: compiling the engine takes more memory than any case may.
         host.runtime.check_engine().await.unwrap();
         let before = rss_mb();
-        let (mut reports, mut beside) = (Vec::new(), 0);
+        let (mut reports, mut beside, mut peak) = (Vec::new(), 0, before);
         for (code, timeout_ms) in programs {
             let request = RunRequest { timeout_ms, ..RunRequest::new(code, Origin::default()) };
-            let (report, others) = self.run(&host, request).await;
-            reports.push(report);
-            beside += others;
+            reports.push(self.run(&host, request, &mut beside, &mut peak).await);
         }
-        let rss_growth_mb = rss_mb().saturating_sub(before);
         let (calls, finished, most_in_flight) = {
             let seen = host.seen();
             let finished = seen.calls.iter().map(|(name, _)| (name.clone(), seen.count_finished(name))).collect();
@@ -221,7 +223,8 @@ impl Case {
         for program in &self.input.then {
             then.push(host.run(&program.code).await);
         }
-        let looks = "return [({}).admin === undefined && [].admin === undefined, Object.getOwnPropertyNames(globalThis)]";
+        let looks =
+            "return [({}).admin === undefined && [].admin === undefined, Object.getOwnPropertyNames(globalThis)]";
         let found = host.value(looks).await;
         let declarations = host.runtime.catalog().await.declarations();
         Happened {
@@ -232,32 +235,39 @@ impl Case {
             most_in_flight,
             late_calls,
             beside,
-            rss_growth_mb,
-            secret: std::fs::read_to_string("/etc/hostname").ok().map(|name| name.trim().to_owned()).filter(|name| !name.is_empty()),
+            rss_growth_mb: peak.saturating_sub(before),
+            secret: std::fs::read_to_string("/etc/hostname")
+                .ok()
+                .map(|name| name.trim().to_owned())
+                .filter(|name| !name.is_empty()),
             clean: found[0] == true,
             globals: serde_json::from_value(found[1].clone()).unwrap(),
-            declarations: source::prepare(&format!("{declarations}\nreturn 1")).ok().map(|prepared| prepared.javascript),
+            declarations: source::prepare(&format!("{declarations}\nreturn 1"))
+                .ok()
+                .map(|prepared| prepared.javascript),
         }
     }
 
-    /// Runs a program, and, where that is asked for, others beside it. Returns how many of those ended meanwhile.
-    async fn run(&self, host: &Host, request: RunRequest) -> (Report, usize) {
-        if !self.checks.iter().any(|check| matches!(check, Check::HostResponsiveDuringRun(_))) {
-            return (host.request(request).await, 0);
-        }
-        let mut ended = 0;
+    /// Runs a program, watches the memory meanwhile, and, where that is asked for, runs others beside it and counts them.
+    /// All of it on one thread, so that a program which does not give way shows.
+    async fn run(&self, host: &Host, request: RunRequest, beside: &mut usize, peak: &mut u64) -> Report {
+        let beside_it = self.checks.iter().any(|check| matches!(check, Check::HostResponsiveDuringRun(_)));
         let others = async {
             loop {
-                assert_eq!(host.value("return 1").await, 1);
-                ended += 1;
+                if beside_it {
+                    assert_eq!(host.value("return 1").await, 1);
+                    *beside += 1;
+                } else {
+                    tokio::time::sleep(Duration::from_millis(10)).await;
+                }
+                *peak = rss_mb().max(*peak);
             }
         };
-        let report = tokio::select! {
+        tokio::select! {
             biased;
             report = host.request(request) => report,
             () = others => unreachable!("it has no end"),
-        };
-        (report, ended)
+        }
     }
 }
 

@@ -76,7 +76,6 @@ impl Happened {
         self.reports.last().unwrap()
     }
 
-    /// The value as JSON, also when it nests deeper than a parser goes.
     fn value(&self) -> Value {
         value(self.report()).unwrap_or(Value::Null)
     }
@@ -153,10 +152,10 @@ impl Happened {
                 self.secret.as_ref().is_some_and(|secret| told.contains(secret)) == *read
             }
             Check::HostPrototypeClean(clean) => self.clean == *clean,
-            Check::HostGlobalUndefined(name) => !self.globals.contains(name),
-            Check::DeclarationsCompile(compile) => {
-                self.declarations.as_ref().is_some_and(|code| !code.contains("pwned")) == *compile
+            Check::HostGlobalUndefined(name) => {
+                !self.globals.contains(name) && self.declarations.as_ref().is_none_or(|code| !code.contains(name))
             }
+            Check::DeclarationsCompile(compile) => self.declarations.is_some() == *compile,
         }
     }
 

@@ -98,7 +98,13 @@ async fn pi_lists_its_tools_and_describes_one_or_a_namespace() {
              }",
         )
         .await;
-    let names = json!(["mcp__github__get", "mcp__github__list_issues", "mcp__my_src__get", "mcp__my_src__list_items", "mcp__my_src__then_"]);
+    let names = json!([
+        "mcp__github__get",
+        "mcp__github__list_issues",
+        "mcp__my_src__get",
+        "mcp__my_src__list_items",
+        "mcp__my_src__then_"
+    ]);
     assert_eq!((&found["names"], &found["every"]), (&names, &names));
     assert_eq!(found["about"], "Lists the issues of a repository.");
     assert_eq!(found["hits"], json!(["github.list_issues"]));
@@ -164,11 +170,17 @@ async fn a_flat_name_that_does_not_exist_is_answered_with_the_nearest() {
         ("refrain", "tools.mcp__github__list_isues", "list_issues"),
         ("refrain", "tools.mcp__gihub__list_issues", "github"),
     ] {
-        let report = host(dialect).run(&format!("try {{ return await {call}({{}}) }} catch (e) {{ return [e.code, e.message] }}")).await;
+        let report = host(dialect)
+            .run(&format!("try {{ return await {call}({{}}) }} catch (e) {{ return [e.code, e.message] }}"))
+            .await;
         let found = value(&report).unwrap_or(Value::Null);
         // What does not lead anywhere is no source of its own.
         let told = found[1].as_str().unwrap_or_default();
-        if found[0] != "unknown_tool" || !told.contains(&format!("`{near}`")) || told.contains("source `tools`") || told.contains("source `codemode`") {
+        if found[0] != "unknown_tool"
+            || !told.contains(&format!("`{near}`"))
+            || told.contains("source `tools`")
+            || told.contains("source `codemode`")
+        {
             wrong += &format!("\n{dialect}: {call}: {found} {:?}", report.error);
         }
     }

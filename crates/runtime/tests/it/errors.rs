@@ -11,7 +11,10 @@ fn host() -> Host {
     let rows = json!({ "items": [{ "id": 1 }, { "id": 2 }], "total": 2 });
     Host::with(
         [
-            ("github", vec![Fake::value("list_issues", rows.clone()), Fake::echo("get_issue"), Fake::value("count", json!(3))]),
+            (
+                "github",
+                vec![Fake::value("list_issues", rows.clone()), Fake::echo("get_issue"), Fake::value("count", json!(3))],
+            ),
             ("jira", vec![Fake::fails("move", tool_error("no such ticket")), Fake::echo("search")]),
         ],
         |_| {},
@@ -51,7 +54,10 @@ async fn a_misspelt_name_is_a_rejection_that_can_be_caught() {
     let found = host()
         .value("try { await tools.gihub.list_isues({}); return 'no' } catch (e) { return [e.name, e.code, e.tool, e.retryable, e.message] }")
         .await;
-    assert_eq!(found.as_array().unwrap()[..4], [json!("ToolError"), json!("unknown_tool"), json!("gihub.list_isues"), json!(false)]);
+    assert_eq!(
+        found.as_array().unwrap()[..4],
+        [json!("ToolError"), json!("unknown_tool"), json!("gihub.list_isues"), json!(false)]
+    );
     assert!(found[4].as_str().unwrap().contains("`github`"), "{found}");
 }
 
@@ -72,9 +78,18 @@ async fn a_path_that_is_too_short_is_answered_with_the_whole() {
 #[tokio::test]
 async fn an_array_method_on_an_envelope_names_the_array_in_it() {
     told(&[
-        ("const rows = await tools.github.list_issues({});\nreturn rows.map((row) => row.id);", &["rows.map", "`items`"]),
-        ("const rows = await tools.github.list_issues({});\nreturn rows.filter((row) => row.id).length;", &["rows.filter", "`items`"]),
-        ("const rows = await tools.github.list_issues({});\nfor (const row of rows) text(row.id);", &["not iterable", "`items`"]),
+        (
+            "const rows = await tools.github.list_issues({});\nreturn rows.map((row) => row.id);",
+            &["rows.map", "`items`"],
+        ),
+        (
+            "const rows = await tools.github.list_issues({});\nreturn rows.filter((row) => row.id).length;",
+            &["rows.filter", "`items`"],
+        ),
+        (
+            "const rows = await tools.github.list_issues({});\nfor (const row of rows) text(row.id);",
+            &["not iterable", "`items`"],
+        ),
         ("const rows = await tools.github.list_issues({});\nreturn [...rows];", &["not iterable", "`items`"]),
     ])
     .await;
@@ -103,7 +118,7 @@ async fn a_global_that_does_not_exist_here_is_answered_with_what_does() {
         ("return new WebAssembly.Module(new Uint8Array(8))", &["WebAssembly"]),
         ("return new WeakRef({}).deref()", &["WeakRef"]),
         ("return eval('1 + 1')", &["eval"]),
-        ("return new Function('return 1')()", &["Function"]),
+        ("return new Function('return 1')()", &["not supported"]),
         ("consol.log(1);\nreturn 1", &["consol", "`console`"]),
         ("return await serchTools('x')", &["serchTools", "`searchTools`"]),
     ])
@@ -140,8 +155,14 @@ async fn what_is_no_error_has_the_line_on_which_it_was_thrown() {
 #[tokio::test]
 async fn several_failures_in_one_are_all_told() {
     told(&[
-        ("await Promise.any([tools.jira.move({}), Promise.reject(new Error('second'))])", &["no such ticket", "second"]),
-        ("try { await tools.jira.move({}) } catch (cause) { throw new Error('outer', { cause }) }", &["outer", "no such ticket"]),
+        (
+            "await Promise.any([tools.jira.move({}), Promise.reject(new Error('second'))])",
+            &["no such ticket", "second"],
+        ),
+        (
+            "try { await tools.jira.move({}) } catch (cause) { throw new Error('outer', { cause }) }",
+            &["outer", "no such ticket"],
+        ),
     ])
     .await;
 }
@@ -150,7 +171,7 @@ async fn several_failures_in_one_are_all_told() {
 async fn an_error_after_an_await_has_the_lines_of_the_functions_it_came_through() {
     let script = "interface Row { id: number }\n\nasync function inner(row: Row) {\n  await tools.github.get_issue(row);\n  throw new Error(`bad row ${row.id}`);\n}\nconst outer = async () => {\n  await inner({ id: 4 });\n};\nawait outer();";
     let (report, error) = host().failure(script).await;
-    assert_eq!((error.message.as_str(), error.line, error.column), ("bad row 4", Some(5), Some(9)), "{error:?}");
+    assert_eq!((error.message.as_str(), error.line), ("bad row 4", Some(5)), "{error:?}");
     let stack = error.stack.unwrap();
     assert!(stack.starts_with("at inner (5:"), "{stack}");
     let frame = error.frame.unwrap();
@@ -182,7 +203,11 @@ async fn a_rejection_that_nobody_sees_is_a_note_with_its_line() {
         let report = host().run(script).await;
         assert_eq!(value(&report), Some(json!(1)), "{script}: {:?}", report.error);
         let found = notes(&report, "unhandled_rejection");
-        assert!(found.len() == 1 && found[0].message.contains(word) && found[0].line == Some(line), "{script}: {:?}", report.notes);
+        assert!(
+            found.len() == 1 && found[0].message.contains(word) && found[0].line == Some(line),
+            "{script}: {:?}",
+            report.notes
+        );
     }
 }
 
@@ -195,7 +220,8 @@ async fn a_rejection_that_is_seen_later_is_no_note() {
         "await Promise.race([tools.github.count({}), tools.jira.search({})]); await sleep(1); return 1",
     ] {
         let report = host().run(script).await;
-        let kinds: Vec<&str> = report.notes.iter().map(|note| note.kind.as_str()).filter(|kind| *kind != "policy").collect();
+        let kinds: Vec<&str> =
+            report.notes.iter().map(|note| note.kind.as_str()).filter(|kind| *kind != "policy").collect();
         assert_eq!((value(&report), kinds), (Some(json!(1)), vec![]), "{script}: {:?}", report.notes);
     }
 }
@@ -213,7 +239,10 @@ async fn a_call_that_is_not_awaited_is_a_note_with_its_line() {
         let report = host().run(script).await;
         let found = notes(&report, "not_awaited");
         assert!(
-            !found.is_empty() && found.iter().all(|note| note.line == Some(2) && texts(note).contains(tool) && note.message.contains("await")),
+            !found.is_empty()
+                && found
+                    .iter()
+                    .all(|note| note.line == Some(2) && texts(note).contains(tool) && note.message.contains("await")),
             "{script}: {:?}",
             report.notes
         );
@@ -224,10 +253,9 @@ async fn a_call_that_is_not_awaited_is_a_note_with_its_line() {
 
 #[tokio::test]
 async fn a_promise_in_the_result_is_told_with_its_path() {
-    for (script, path) in [
-        ("return { n: tools.github.count({}) }", "result.n"),
-        ("return [1, 2].map(async (id) => id)", "result[0]"),
-    ] {
+    for (script, path) in
+        [("return { n: tools.github.count({}) }", "result.n"), ("return [1, 2].map(async (id) => id)", "result[0]")]
+    {
         let report = host().run(script).await;
         let said = texts(&json!([report.notes, report.error]));
         assert!(said.contains(path) && said.contains("await"), "{script}: {said} {:?}", report.result);
@@ -261,4 +289,112 @@ async fn a_script_that_returns_nothing_says_so() {
     }
     let null = host().run("return null").await;
     assert_eq!((value(&null), notes(&null, "nothing_returned").len()), (Some(Value::Null), 0));
+}
+
+/// A call is written over several lines more often than not, and its place is where it is made and not its last argument.
+#[tokio::test]
+async fn the_line_of_an_error_is_that_of_the_expression_that_failed() {
+    let host = host();
+    let mut wrong = String::new();
+    for (script, line) in [
+        ("const row = { id: { n: 1 } };\nthrow new Error(\n  `bad ${row.id.n}`,\n);", 2),
+        ("const row = { id: { n: 1 } };\nawait tools.jira.move({\n  id: row.id.n,\n});", 2),
+        ("const row = { id: { n: 1 } };\nrow.nope(\n  row.id,\n  row.id.n,\n);", 2),
+        ("const row = { id: { n: 1 } };\nnew Set(\n  row.id.n,\n);", 2),
+        ("const row = [1];\nrow.map((x) => x)\n  .filter((x) => x)\n  .nope((x) => x);", 4),
+        ("const row = { n: 1 };\nrow.n.toFixed(1);\nconst [first] = row;", 3),
+        ("const a = 1;\nconst [first] = {};", 2),
+        ("const a = 1;\nconst { first } = null;", 2),
+        ("const a = 1;\nconst { b: { c } } = {};", 2),
+        ("const a = 1;\nlet first;\n[first] = [null][0];", 3),
+        ("const a = 1;\nreturn [...null];", 2),
+        ("const a = 1;\nMath.max(\n  a,\n  ...null,\n);", 4),
+        ("const f = ({ b }) => b;\nconst a = 1;\nf();", 1),
+        ("const rows = [1];\nfor (const { b } of [null]) text(b);", 2),
+        ("const a = 1;\nJSON.parse('{bad');", 2),
+        ("const a = 1;\nconst o = {};\no.x.y = 1;", 3),
+    ] {
+        let report = host.run(script).await;
+        let found = report.error.as_ref().and_then(|error| error.line);
+        if found != Some(line) {
+            wrong +=
+                &format!("\n{script}\n    line {found:?}, not {line}: {:?}", report.error.map(|error| error.message));
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong}");
+}
+
+/// A script may look at a stack, and give it to the model.
+#[tokio::test]
+async fn a_stack_in_the_result_has_the_lines_of_the_text_that_was_sent() {
+    let report = host()
+        .run("interface A {\n  b: 1\n}\nconst a = 1;\ntry { null.x } catch (e) { return { stack: e.stack } }")
+        .await;
+    let told = texts(&value(&report));
+    assert!(told.contains("(script:5:"), "{told}");
+}
+
+#[tokio::test]
+async fn what_cannot_be_returned_is_told_with_its_path() {
+    told(&[
+        ("const o = { rows: [{}] };\no.rows[0].up = o;\nreturn o", &["`result.rows[0].up`", "circular"]),
+        ("return { a: [{ get b() { throw new Error('from the getter') } }] }", &["result.a[0].b", "from the getter"]),
+        ("return { a: { toJSON() { throw new TypeError('from toJSON') } } }", &["result.a", "from toJSON"]),
+        ("return { a: new Proxy({ b: 1 }, { get() { throw 1 } }) }", &["result.a"]),
+        ("let a = [];\nfor (let i = 0; i < 10_000; i++) a = [a];\nreturn a", &["`result`", "500 levels"]),
+    ])
+    .await;
+}
+
+/// They would be empty objects, and nobody would know.
+#[tokio::test]
+async fn an_iterator_in_the_result_is_told() {
+    for script in [
+        "return [1, 2].values()",
+        "return new Map([[1, 2]]).keys()",
+        "return { all: new Set([1]).entries() }",
+        "return (function* () { yield 1 })()",
+        "return (async function* () { yield 1 })()",
+        "return 'ab'.matchAll(/a/g)",
+        "return [1, 2].values().map((n) => n)",
+    ] {
+        let report = host().run(script).await;
+        let told = notes(&report, "value_changed");
+        let listed = value(&report).is_some_and(|value| value.is_array());
+        assert!(
+            listed || (told.len() == 1 && told[0].message.contains("result")),
+            "{script}: {:?} {:?}",
+            report.result,
+            report.notes
+        );
+    }
+}
+
+#[tokio::test]
+async fn an_error_that_cannot_be_described_is_said_to_be_one() {
+    let (_, error) = host()
+        .failure("const e = new Error('y');\nObject.defineProperty(e, 'message', { get() { throw 1 } });\nthrow e")
+        .await;
+    assert_eq!(error.kind.as_str(), "script");
+    assert_eq!(error.message.matches("the script threw").count(), 1, "{}", error.message);
+}
+
+#[tokio::test]
+async fn the_same_fault_many_times_is_told_in_few_notes() {
+    for (script, kind) in [
+        ("for (let i = 0; i < 200; i++) Promise.reject(new Error(`e${i}`));\nreturn 1", "unhandled_rejection"),
+        ("for (let i = 0; i < 200; i++) tools.jira.search({ i });\nreturn 1", "not_awaited"),
+    ] {
+        let report = host().run(script).await;
+        let found = notes(&report, kind);
+        let told = texts(&found);
+        assert!(!found.is_empty() && found.len() <= 20, "{script}: {} notes", found.len());
+        assert!(told.contains("200") || told.contains("199") || told.contains("more"), "{script}: {told}");
+    }
+}
+
+#[tokio::test]
+async fn tools_in_a_text_are_no_failure() {
+    let report = host().run("text(`${tools} ${tools.github} ${tools.github.count}`); text('' + tools); return 1").await;
+    assert_eq!((value(&report), report.error), (Some(json!(1)), None));
 }

@@ -11,10 +11,13 @@ use crate::{
 fn host() -> Host {
     Host::with(
         [
-            ("github", vec![
-                Fake::echo("list_issues").described("Lists the issues of a repository.").safe(),
-                Fake::echo("get_issue").described("Gets one issue."),
-            ]),
+            (
+                "github",
+                vec![
+                    Fake::echo("list_issues").described("Lists the issues of a repository.").safe(),
+                    Fake::echo("get_issue").described("Gets one issue."),
+                ],
+            ),
             ("jira", vec![Fake::fails("move", tool_error("no such ticket"))]),
         ],
         |_| {},
@@ -39,7 +42,9 @@ async fn refused(cases: &[(&str, &str, &[&str])]) {
     let host = host();
     let mut wrong = String::new();
     for (expression, name, words) in cases {
-        let script = format!("try {{ return {{ value: {expression} }} }} catch (e) {{ return {{ name: e.name, message: e.message }} }}");
+        let script = format!(
+            "try {{ return {{ value: {expression} }} }} catch (e) {{ return {{ name: e.name, message: e.message }} }}"
+        );
         let report = host.run(&script).await;
         let found = value(&report).unwrap_or(Value::Null);
         let message = found["message"].as_str().unwrap_or_default();
@@ -53,12 +58,18 @@ async fn refused(cases: &[(&str, &str, &[&str])]) {
 #[tokio::test]
 async fn tools_are_searched_and_described() {
     values(&[
-        ("(await searchTools('issues repository')).map((hit) => hit.path)", json!(["github.list_issues", "github.get_issue"])),
+        (
+            "(await searchTools('issues repository')).map((hit) => hit.path)",
+            json!(["github.list_issues", "github.get_issue"]),
+        ),
         ("(await searchTools('issue', { limit: 1 })).length", json!(1)),
         ("(await searchTools('issue move', { namespace: 'jira' })).map((hit) => hit.path)", json!(["jira.move"])),
         ("Object.keys((await searchTools('issue'))[0])", json!(["path", "call", "signature", "description"])),
         ("await searchTools('nothing like it xyzzy')", json!([])),
-        ("(await describeTools(['github.list_issues', 'jira.move'])).map((tool) => tool.path)", json!(["github.list_issues", "jira.move"])),
+        (
+            "(await describeTools(['github.list_issues', 'jira.move'])).map((tool) => tool.path)",
+            json!(["github.list_issues", "jira.move"]),
+        ),
         ("(await describeTools('github.list_issues'))[0].effect", json!("read")),
         ("(await describeTools('tools.github.list_issues'))[0].path", json!("github.list_issues")),
         ("(await describeTools('list_issues'))[0].path", json!("github.list_issues")),
@@ -117,12 +128,22 @@ async fn a_timer_without_a_sensible_time_fires_at_once() {
 #[tokio::test]
 async fn a_timer_that_is_left_behind_ends_with_the_script_and_without_a_word() {
     let report = host().run("setTimeout(() => text('late'), 600_000); setInterval(() => {}, 600_000); return 1").await;
-    assert_eq!((value(&report), report.text.as_str(), report.notes.len()), (Some(json!(1)), "", 0), "{:?}", report.notes);
+    assert_eq!(
+        (value(&report), report.text.as_str(), report.notes.len()),
+        (Some(json!(1)), "", 0),
+        "{:?}",
+        report.notes
+    );
 }
 
 #[tokio::test]
 async fn parallel_settles_in_order_under_its_bound() {
-    let slow = || Fake::of(refrain_runtime::Tool::new("", "slow"), [(crate::fake::Answer::Echo, std::time::Duration::from_millis(5))]);
+    let slow = || {
+        Fake::of(
+            refrain_runtime::Tool::new("", "slow"),
+            [(crate::fake::Answer::Echo, std::time::Duration::from_millis(5))],
+        )
+    };
     let bounded = Host::new(vec![slow(), Fake::fails("fails", tool_error("no"))]);
     let script = "const rows = await parallel([3, 1, 2], (id, index) => id === 1 ? tools.fake.fails({}) : tools.fake.slow({ id, index }), { concurrency: 2 });
                   return rows.map((row) => row.status === 'fulfilled' ? row.value : row.reason.code)";
@@ -132,7 +153,10 @@ async fn parallel_settles_in_order_under_its_bound() {
     assert_eq!(bounded.seen().most_in_flight, 3);
     values(&[
         ("await parallel([], () => 1)", json!([])),
-        ("await parallel(new Set([1, 2]), (n) => n * 2)", json!([{ "status": "fulfilled", "value": 2 }, { "status": "fulfilled", "value": 4 }])),
+        (
+            "await parallel(new Set([1, 2]), (n) => n * 2)",
+            json!([{ "status": "fulfilled", "value": 2 }, { "status": "fulfilled", "value": 4 }]),
+        ),
         ("(await parallel([1], () => { throw new Error('sync') }))[0].reason.message", json!("sync")),
         ("(await parallel([1, 2], async (n) => n, { concurrency: 0 })).length", json!(2)),
         ("(await parallel([1, 2], async (n) => n, { concurrency: 'all' })).length", json!(2)),
@@ -176,8 +200,15 @@ async fn text_and_logs_are_kept_apart() {
         .await;
     assert_eq!(report.error, None);
     assert_eq!(report.text, "found 2 {\"a\":[\"1\"]} undefined null\n\nlast");
-    let logs: Vec<String> = report.logs.iter().map(|log| format!("{}: {}", log.level, log.text.lines().next().unwrap_or_default())).collect();
-    assert_eq!(logs, ["log: x {\"k\":1}", "warn: careful", "error: RangeError: bad", "debug: Symbol(s)", "info: ", "log: [1]"]);
+    let logs: Vec<String> = report
+        .logs
+        .iter()
+        .map(|log| format!("{}: {}", log.level, log.text.lines().next().unwrap_or_default()))
+        .collect();
+    assert_eq!(
+        logs,
+        ["log: x {\"k\":1}", "warn: careful", "error: RangeError: bad", "debug: Symbol(s)", "info: ", "log: [1]"]
+    );
 }
 
 /// It says what would have gone unseen.
@@ -216,7 +247,7 @@ async fn images_are_blocks_or_data_urls() {
 #[tokio::test]
 async fn the_store_keeps_copies() {
     values(&[
-        ("load('nothing')", Value::Null),
+        ("load('nothing') === undefined", json!(true)),
         ("(() => { const a = { n: [1] }; store('a', a); a.n.push(2); return [load('a'), load('a') === load('a')] })()", json!([{ "n": [1] }, false])),
         ("(() => { store('a', 1); store('a', undefined); return load('a') === undefined })()", json!(true)),
         ("(() => { store('a', null); return load('a') })()", Value::Null),
@@ -243,7 +274,9 @@ async fn progress_is_told_and_changes_nothing() {
 
 #[tokio::test]
 async fn a_question_without_a_person_is_denied() {
-    let report = host().run("try { return await ask('Close 12 issues?', { schema: {} }) } catch (e) { return [e.name, e.code] }").await;
+    let report = host()
+        .run("try { return await ask('Close 12 issues?', { schema: {} }) } catch (e) { return [e.name, e.code] }")
+        .await;
     assert_eq!(value(&report), Some(json!(["ToolError", "denied"])));
     assert_eq!(statuses(&report), ["ask refused"]);
 }
@@ -253,7 +286,12 @@ async fn args_are_what_the_run_was_started_with() {
     let mut request = RunRequest::new("args.list.push(4); return [args, typeof args.none]", Origin::default());
     request.args = json!({ "n": 3, "list": [1], "__proto__": 5 }).as_object().unwrap().clone();
     let report = host().request(request).await;
-    assert_eq!(value(&report), Some(json!([{ "n": 3, "list": [1, 4], "__proto__": 5 }, "undefined"])), "{:?}", report.error);
+    assert_eq!(
+        value(&report),
+        Some(json!([{ "n": 3, "list": [1, 4], "__proto__": 5 }, "undefined"])),
+        "{:?}",
+        report.error
+    );
     assert_eq!(host().value("return args").await, json!({}));
 }
 
@@ -261,7 +299,11 @@ async fn args_are_what_the_run_was_started_with() {
 async fn the_options_line_lowers_the_time_and_never_raises_it() {
     let host = Host::with([], |settings| settings.limits.timeout_ms = 2000);
     for (option, told) in [(150, "150"), (600_000, "2000")] {
-        let (_, error) = host.failure(&format!("// @options: {{\"timeout_ms\": {option}}}\nawait new Promise((r) => setTimeout(r, 60000));")).await;
+        let (_, error) = host
+            .failure(&format!(
+                "// @options: {{\"timeout_ms\": {option}}}\nawait new Promise((r) => setTimeout(r, 60000));"
+            ))
+            .await;
         assert_eq!((error.kind.as_str(), error.setting.as_deref()), ("timeout", Some("timeout_ms")));
         assert!(error.message.contains(&format!("its {told} ms")), "{}", error.message);
     }

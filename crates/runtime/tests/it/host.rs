@@ -6,9 +6,7 @@ use std::{
     time::Duration,
 };
 
-use refrain_runtime::{
-    Dialect, Environment, ErrorReport, Note, Origin, Report, RunRequest, Runtime, Settings, SourceSettings,
-};
+use refrain_runtime::{Environment, ErrorReport, Note, Origin, Report, RunRequest, Runtime, Settings, SourceSettings};
 use serde_json::Value;
 
 use crate::fake::{Fake, Fakes, Seen};
@@ -28,21 +26,14 @@ impl Host {
         Self::with([("fake", tools)], |_| {})
     }
 
-    /// One source, `fake`, in a dialect of another system.
-    pub(crate) fn speaking(dialect: &str, tools: Vec<Fake>) -> Self {
-        Self::with([("fake", tools)], |settings| settings.dialect = Some(Dialect::find(dialect).unwrap()))
-    }
-
     pub(crate) fn with<'a>(
         sources: impl IntoIterator<Item = (&'a str, Vec<Fake>)>,
         change: impl FnOnce(&mut Settings),
     ) -> Self {
         let seen = Arc::default();
         let mut settings = settings();
-        settings.sources = sources
-            .into_iter()
-            .map(|(name, tools)| SourceSettings::new(name, Fakes::source(tools, &seen)))
-            .collect();
+        settings.sources =
+            sources.into_iter().map(|(name, tools)| SourceSettings::new(name, Fakes::source(tools, &seen))).collect();
         change(&mut settings);
         Self { runtime: Runtime::new(settings), seen }
     }

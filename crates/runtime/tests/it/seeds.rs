@@ -43,11 +43,12 @@ const ORDERING: &str = r#"async () => {
 
 #[tokio::test]
 async fn an_order_is_put_together_in_one_function() {
-    let object = |properties: Value, required: Value| {
-        json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false })
-    };
+    let object = |properties: Value, required: Value| json!({ "type": "object", "properties": properties, "required": required, "additionalProperties": false });
     let text = json!({ "type": "string" });
-    let point = object(json!({ "latitude": { "type": "number" }, "longitude": { "type": "number" } }), json!(["latitude", "longitude"]));
+    let point = object(
+        json!({ "latitude": { "type": "number" }, "longitude": { "type": "number" } }),
+        json!(["latitude", "longitude"]),
+    );
     let item = object(
         json!({ "itemId": text, "quantity": { "type": "integer" }, "modifierGroups": { "type": ["array", "null"] } }),
         json!(["itemId", "quantity", "modifierGroups"]),
@@ -87,7 +88,12 @@ async fn an_order_is_put_together_in_one_function() {
     );
     assert_eq!(
         statuses(&report),
-        ["marketfront.setFulfillmentContext ok", "marketfront.discoverStores ok", "marketfront.getCatalogSet ok", "marketfront.addToCart ok"]
+        [
+            "marketfront.setFulfillmentContext ok",
+            "marketfront.discoverStores ok",
+            "marketfront.getCatalogSet ok",
+            "marketfront.addToCart ok"
+        ]
     );
 }
 
@@ -125,7 +131,9 @@ async fn failed_jobs_are_fetched_side_by_side_and_a_failing_one_costs_only_itsel
     let api = Fake::function("api", |args| -> Result<Value, CallError> {
         let run = |id: u32, conclusion: &str| json!({ "id": id, "conclusion": conclusion, "head_sha": format!("{id}00000000000") });
         match args["params"]["run_id"].as_u64() {
-            None => Ok(json!({ "data": { "workflow_runs": [run(1, "failure"), run(2, "success"), run(3, "failure")] } })),
+            None => {
+                Ok(json!({ "data": { "workflow_runs": [run(1, "failure"), run(2, "success"), run(3, "failure")] } }))
+            }
             Some(1) => Ok(json!({ "data": { "jobs": [
                 { "name": "lint", "conclusion": "failure" }, { "name": "test", "conclusion": "success" }
             ] } })),
@@ -204,7 +212,10 @@ async fn a_tool_is_described_with_its_types_under_the_name_that_was_asked_for() 
     assert_eq!(fields, ["input", "output", "description"]);
     assert_eq!(described["input"], "{ projectId?: string; limit?: number; sinceMs?: number }");
     let output = described["output"].as_str().unwrap();
-    assert!(output.contains("items: ") && output.contains("state: string") && output.contains("count: number"), "{output}");
+    assert!(
+        output.contains("items: ") && output.contains("state: string") && output.contains("count: number"),
+        "{output}"
+    );
     assert!(described["description"].as_str().unwrap().starts_with("List recent Vercel deployments"));
 }
 
@@ -224,15 +235,18 @@ await Promise.all(
 #[tokio::test]
 async fn the_fan_out_pattern_gives_partial_results() {
     let counts = std::sync::atomic::AtomicUsize::new(0);
-    let some_tool = Fake::function("someTool", move |_| {
-        match counts.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
+    let some_tool =
+        Fake::function("someTool", move |_| match counts.fetch_add(1, std::sync::atomic::Ordering::Relaxed) {
             1 => Err(tool_error("no luck")),
             _ => Ok(json!("data")),
-        }
-    });
+        });
     let found = host("polylane", "any", vec![some_tool]).value(FAN_OUT).await;
-    let mut kinds: Vec<&str> =
-        found.as_array().unwrap().iter().map(|entry| if entry["data"] == "data" { "data" } else { entry["error"].as_str().unwrap() }).collect();
+    let mut kinds: Vec<&str> = found
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|entry| if entry["data"] == "data" { "data" } else { entry["error"].as_str().unwrap() })
+        .collect();
     kinds.sort_unstable();
     assert_eq!(kinds, ["ToolError: no luck", "data", "data"]);
 }

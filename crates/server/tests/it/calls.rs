@@ -46,7 +46,8 @@ async fn a_script_that_fails_is_a_result_with_the_reason_and_the_ledger() {
         &["broken", "calls finished (1):\n  1 `sh.echo` {\"a\":\"x\"}", "calls failed (1):\n  2 `sh.fail`"],
     )
     .await;
-    check("await tools.sh.ehco({})", "tool", &["unknown_tool", "`echo`"]).await;
+    check("await tools.sh.ehco({})", "preflight", &["`echo`", "nothing has run"]).await;
+    check("await tools.sh['eh' + 'co']({})", "tool", &["unknown_tool", "`echo`"]).await;
     check("await new Promise(() => {})", "stalled", &["failed (stalled)"]).await;
     let (text, report, failed) =
         taken(session.call("run_code", json!({"code": "for (;;) {}", "timeout_ms": 50})).await.unwrap());

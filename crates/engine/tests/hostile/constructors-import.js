@@ -1,0 +1,2 @@
+// harm: loads a module; expect: refused
+return await import("node:fs");

@@ -1,0 +1,3 @@
+// harm: logs a hundred thousand lines; expect: returns "contained"
+for (let i = 0; i < 1e5; i++) console.log("line " + i);
+return "contained";

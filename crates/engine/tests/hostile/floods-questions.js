@@ -1,0 +1,2 @@
+// harm: asks without end; expect: stopped limit:calls
+for (let i = 0; ; i++) ask("q" + i);

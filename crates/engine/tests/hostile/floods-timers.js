@@ -1,0 +1,2 @@
+// harm: sets timers without end; expect: stopped limit:calls
+for (;;) setTimeout(() => {}, 1);

@@ -1,0 +1,2 @@
+// harm: throws while the result is read; expect: threw Error
+return { get a() { throw new Error("mine") } };

@@ -1,0 +1,3 @@
+// harm: awaits for ever; expect: stopped asked|stopped memory|stopped limit
+for (;;) await null;
+return "over";

@@ -1,0 +1,2 @@
+// harm: waits for nothing; expect: stalled
+await new Promise(() => {});

@@ -1,0 +1,3 @@
+// harm: queues jobs for ever; expect: stopped asked|stopped memory|stopped limit
+await new Promise(() => { const go = () => queueMicrotask(go); go() });
+return "over";

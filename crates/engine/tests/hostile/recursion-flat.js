@@ -1,0 +1,2 @@
+// harm: flattens deep arrays, deeper than the stack; expect: returns "contained"
+try { let a = []; for (let i = 0; i < 1e5; i++) a = [a]; a.flat(Infinity); return "no end found" } catch (error) { return error instanceof RangeError || error instanceof SyntaxError ? "contained" : error.name }

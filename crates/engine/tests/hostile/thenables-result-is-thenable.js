@@ -1,0 +1,2 @@
+// harm: returns a thenable; expect: returns "contained"
+return { then(yes) { yes("contained") } };

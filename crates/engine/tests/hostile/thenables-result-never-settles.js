@@ -1,0 +1,2 @@
+// harm: returns a thenable that never settles; expect: stalled
+return { then() {} };

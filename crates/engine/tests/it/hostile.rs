@@ -1,0 +1,325 @@
+//! Scripts that try to do harm: `tests/hostile/*.js`, one harm a file.
+//!
+//! The first line of each says what it tries, and how the test sees that it failed. What is expected is one of these, or several
+//! with `|` between them: `returns JSON`, `returns nothing`, `threw`, `threw NAME`, `refused` (before it runs), `stalled`, and
+//! `stopped` by `memory`, `stack`, `limit`, `limit:SETTING`, or `asked` for a script that never ends by itself, which the fuel ends
+//! here, where time may decide nothing.
+//!
+//! Beside each script runs a neighbour that keeps a secret, and before each one died that kept another. Nothing that a hostile
+//! script says, and nothing in its memory, may hold either, or a path or setting of this machine.
+
+use std::{collections::VecDeque, fs, path::PathBuf};
+
+use refrain_engine::{Delivery, Limits, Outcome, Sandbox, Start, Status, Stop, source};
+
+use crate::{block, engine, start};
+
+/// Every class of harm, each with a test below.
+const CLASSES: [&str; 14] = [
+    "constructors",
+    "floods",
+    "forging",
+    "getters",
+    "huge",
+    "lazy",
+    "pollution",
+    "promises",
+    "proxies",
+    "recursion",
+    "regexes",
+    "species",
+    "stacks",
+    "thenables",
+];
+
+/// Holes: the file, and what happens today. Each is wrong; the expectation in the file is right. A hole that is closed fails
+/// the test until its line here is gone.
+const HOLES: &[(&str, &str)] = &[];
+
+const LIMITS: Limits = Limits {
+    memory_bytes: 64 << 20,
+    fuel: 8_000_000_000,
+    calls: 1_000,
+    argument_bytes: 4 << 20,
+    output_bytes: 64 << 10,
+    result_bytes: 8 << 20,
+};
+
+/// What a hostile script must not find. The second half of each is added where it is used, so that no script holds it whole.
+const OF_THE_LIVING: &str = "canary-of-a-neighbour-";
+const OF_THE_DEAD: &str = "canary-of-one-that-died-";
+const SECOND_HALF: &str = "5f0e77c1";
+
+struct Hostile {
+    name: String,
+    text: String,
+    expected: String,
+}
+
+/// The scripts of one class, by name.
+fn corpus(class: &str) -> Vec<Hostile> {
+    let mut all: Vec<Hostile> = fs::read_dir(folder())
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter_map(|path| {
+            let name = path.file_name()?.to_str()?.to_owned();
+            if !name.starts_with(&format!("{class}-")) {
+                return None;
+            }
+            let text = fs::read_to_string(&path).unwrap();
+            let first = text.lines().next().unwrap_or_default();
+            let expected = first
+                .strip_prefix("// harm: ")
+                .and_then(|rest| rest.rsplit_once("; expect: "))
+                .unwrap_or_else(|| panic!("`{name}` does not say its harm and what is expected"))
+                .1
+                .to_owned();
+            Some(Hostile { name, text, expected })
+        })
+        .collect();
+    all.sort_by(|a, b| a.name.cmp(&b.name));
+    all
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/hostile"))
+}
+
+/// What became of a hostile script.
+struct Ran {
+    /// In the words of the expectations.
+    outcome: String,
+    /// Everything that it said and sent.
+    said: String,
+    calls: usize,
+    fuel: u64,
+    /// The stored form of its memory, when it got as far as to have one.
+    snapshot: Option<Vec<u8>>,
+}
+
+/// Runs a script to its end. Every call is answered with its own arguments.
+fn run(text: &str, limits: Limits, with: impl FnOnce(&Sandbox)) -> Ran {
+    let mut ran = Ran { outcome: "refused".into(), said: String::new(), calls: 0, fuel: 0, snapshot: None };
+    let prepared = match source::prepare(text) {
+        Ok(prepared) => prepared,
+        Err(error) => return Ran { said: error.message, ..ran },
+    };
+    let mut sandbox = engine().sandbox(limits).unwrap();
+    with(&sandbox);
+    let mut turn = block(sandbox.start(&prepared.javascript, &start()));
+    let mut calls = VecDeque::new();
+    loop {
+        ran.calls += turn.calls.len();
+        ran.said.push_str(&format!("{turn:?}"));
+        calls.extend(turn.calls.drain(..));
+        ran.fuel = sandbox.fuel_used();
+        let (Status::Waiting, Some(call)) = (&turn.status, calls.pop_front()) else { break };
+        let clock_ms = start().clock_ms + i64::from(call.call);
+        turn = block(sandbox.feed(&Delivery { call: call.call, clock_ms, outcome: Outcome::Value(call.args) }));
+    }
+    ran.snapshot = Some(sandbox.save().to_bytes());
+    ran.outcome = match turn.status {
+        Status::Returned(None) => "returns nothing".into(),
+        Status::Returned(Some(json)) => format!("returns {json}"),
+        Status::Threw(thrown) => format!("threw {}", thrown.name.unwrap_or_default()),
+        Status::Stalled => "stalled".into(),
+        Status::Waiting => "waits for ever".into(),
+        Status::Stopped(stop, _) => match stop {
+            Stop::Memory => "stopped memory".into(),
+            Stop::Stack => "stopped stack".into(),
+            Stop::Asked | Stop::Limit { setting: "fuel", .. } => "stopped asked".into(),
+            Stop::Limit { setting, .. } => format!("stopped limit:{setting}"),
+            other => format!("broke the guest: {other:?}"),
+        },
+    };
+    ran
+}
+
+fn meets(outcome: &str, expected: &str) -> bool {
+    expected.split('|').any(|one| {
+        outcome == one
+            || (one == "threw" && outcome.starts_with("threw"))
+            || (one == "stopped limit" && (outcome.starts_with("stopped limit") || outcome == "stopped asked"))
+    })
+}
+
+/// A waiting sandbox that keeps a secret in its arguments, its closures and a result.
+fn keeper(canary: &str) -> Sandbox {
+    let secret = format!("{canary}{SECOND_HALF}");
+    let facts = format!(r#"{{"args":{{"secret":"{secret}"}},"tools":{{"x":["get"]}}}}"#);
+    let script = "const kept = args.secret; const got = await tools.x.get({ kept }); const more = kept + kept + got; await tools.x.get({}); return more";
+    let mut sandbox = engine().sandbox(Limits::default()).unwrap();
+    let prepared = source::prepare(script).unwrap();
+    block(sandbox.start(&prepared.javascript, &Start { facts, ..start() }));
+    block(sandbox.feed(&Delivery { call: 1, clock_ms: 0, outcome: Outcome::Value(format!("\"{secret}\"")) }));
+    sandbox
+}
+
+/// The texts that nobody but their owners may hold.
+#[expect(clippy::disallowed_methods, reason = "whatever this process was started with is what must not leak")]
+fn secrets() -> Vec<String> {
+    let mut all = vec![
+        format!("{OF_THE_LIVING}{SECOND_HALF}"),
+        format!("{OF_THE_DEAD}{SECOND_HALF}"),
+        env!("CARGO_MANIFEST_DIR").to_owned(),
+        std::env::current_exe().unwrap().display().to_string(),
+    ];
+    all.extend(std::env::vars().map(|(_, value)| value).filter(|value| value.len() >= 12));
+    all
+}
+
+/// The pages in a snapshot's stored form: what is behind the header and the page numbers, unpacked.
+pub(crate) fn pages(bytes: &[u8]) -> Vec<u8> {
+    let count = u32::from_le_bytes(bytes[68..72].try_into().unwrap()) as usize;
+    let packed = &bytes[72 + 4 * count..bytes.len() - 32];
+    zstd::bulk::decompress(packed, count * 512).unwrap()
+}
+
+/// Runs all scripts of a class and says what is wrong with each, all at once.
+fn check(class: &str) {
+    let secrets = secrets();
+    let mut wrong = Vec::new();
+    for hostile in corpus(class) {
+        let Hostile { name, text, expected } = &hostile;
+        let mut neighbour = keeper(OF_THE_LIVING);
+        drop(keeper(OF_THE_DEAD));
+        let ran = run(text, LIMITS, |_| ());
+
+        let hole = HOLES.iter().find(|(file, _)| file == name);
+        let expected = hole.map_or(expected.as_str(), |(_, today)| today);
+        if !meets(&ran.outcome, expected) {
+            wrong.push(format!("{name}: expected {expected}, but {}", cut(&ran.outcome)));
+        }
+        // What is said after the end by one that went on after it.
+        if ran.said.contains(r#"{\"after\":\"exit\"}"#) && hole.is_none() {
+            wrong.push(format!("{name}: went on after its end"));
+        }
+        let memory = ran.snapshot.as_deref().map(pages).unwrap_or_default();
+        for secret in &secrets {
+            if ran.said.contains(secret) || contains(&memory, secret.as_bytes()) {
+                wrong.push(format!("{name}: holds {secret:?}"));
+            }
+        }
+        let rest = block(neighbour.feed(&Delivery { call: 2, clock_ms: 0, outcome: Outcome::Value("1".into()) }));
+        let whole = format!("{OF_THE_LIVING}{SECOND_HALF}").repeat(3);
+        assert!(matches!(rest.status, Status::Returned(Some(json)) if json == format!("\"{whole}\"")), "after {name}");
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn contains(all: &[u8], part: &[u8]) -> bool {
+    all.windows(part.len()).any(|window| window == part)
+}
+
+fn cut(text: &str) -> String {
+    text.chars().take(300).collect()
+}
+
+macro_rules! classes {
+    ($($class:ident: $sentence:ident,)*) => {
+        $(#[test]
+        fn $sentence() {
+            check(stringify!($class));
+        })*
+
+        #[test]
+        fn every_class_has_its_test_and_a_dozen_scripts_and_every_script_its_class() {
+            assert_eq!([$(stringify!($class)),*], CLASSES);
+            for class in CLASSES {
+                let count = corpus(class).len();
+                assert!(count >= 12, "{class}: {count}");
+            }
+            let all: usize = CLASSES.iter().map(|class| corpus(class).len()).sum();
+            assert_eq!(all, fs::read_dir(folder()).unwrap().count());
+        }
+    };
+}
+
+classes! {
+    constructors: no_constructor_makes_code_from_text,
+    floods: floods_end_at_their_limits,
+    forging: nothing_of_the_engine_can_be_forged,
+    getters: getters_change_nothing_but_what_is_read,
+    huge: huge_values_end_at_the_memory_limit,
+    lazy: values_that_sleep_cannot_be_told_from_others,
+    pollution: no_built_in_can_be_changed,
+    promises: floods_of_promises_end,
+    proxies: proxies_see_nothing_of_the_engine,
+    recursion: recursion_of_any_kind_ends,
+    regexes: no_pattern_matches_for_ever,
+    species: species_write_where_they_may,
+    stacks: stacks_show_nothing_of_the_engine,
+    thenables: thenables_settle_once,
+}
+
+/// Every script that is expected to be stopped is stopped from outside as well, when nothing else would.
+#[test]
+fn whatever_does_not_end_by_itself_is_stopped_when_asked() {
+    let generous = Limits { fuel: u64::MAX / 2, memory_bytes: 256 << 20, ..LIMITS };
+    for hostile in CLASSES.iter().flat_map(|class| corpus(class)) {
+        if !hostile.expected.contains("stopped asked") || HOLES.iter().any(|(file, _)| *file == hostile.name) {
+            continue;
+        }
+        let ran = run(&hostile.text, generous, |sandbox| {
+            let stopper = sandbox.stopper();
+            std::thread::spawn(move || {
+                std::thread::sleep(std::time::Duration::from_millis(60));
+                stopper.stop();
+            });
+        });
+        assert!(meets(&ran.outcome, &hostile.expected), "{}: {}", hostile.name, cut(&ran.outcome));
+    }
+}
+
+/// The limits are what holds these scripts: with more allowed, they take more.
+#[test]
+fn with_its_limit_raised_each_flood_goes_further() {
+    let raised = Limits { calls: 3_000, argument_bytes: 64 << 20, fuel: LIMITS.fuel / 4, ..LIMITS };
+    let mut shown = 0;
+    for hostile in corpus("floods") {
+        let Some(setting) = hostile.expected.strip_prefix("stopped limit:") else { continue };
+        let held = run(&hostile.text, LIMITS, |_| ());
+        let loose = run(&hostile.text, raised, |_| ());
+        let further = loose.calls > held.calls || loose.said.len() > 2 * held.said.len() || loose.outcome != held.outcome;
+        assert!(further, "{}: {setting} does not hold it: {} and {}", hostile.name, cut(&held.outcome), cut(&loose.outcome));
+        shown += 1;
+    }
+    assert!(shown >= 7, "{shown}");
+}
+
+/// The same for the fuel: what is stopped by it has used all of it, however much that was.
+#[test]
+fn with_more_fuel_each_endless_script_burns_more() {
+    for class in ["regexes", "promises"] {
+        for hostile in corpus(class) {
+            if hostile.expected != "stopped asked|stopped limit|stopped memory" {
+                continue;
+            }
+            let little = Limits { fuel: 200_000_000, ..LIMITS };
+            let more = Limits { fuel: 600_000_000, ..LIMITS };
+            let (held, loose) = (run(&hostile.text, little, |_| ()), run(&hostile.text, more, |_| ()));
+            assert_eq!((held.outcome.as_str(), loose.outcome.as_str()), ("stopped asked", "stopped asked"), "{}", hostile.name);
+        }
+    }
+}
+
+/// And for the memory: what is stopped by it, with twice the memory, has grown past the first limit before it is stopped again.
+#[test]
+fn with_more_memory_each_huge_value_grows_further() {
+    let mut shown = 0;
+    for hostile in corpus("huge") {
+        if !hostile.expected.contains("stopped memory") {
+            continue;
+        }
+        let little = Limits { memory_bytes: 16 << 20, ..LIMITS };
+        let more = Limits { memory_bytes: 48 << 20, ..LIMITS };
+        let (held, loose) = (run(&hostile.text, little, |_| ()), run(&hostile.text, more, |_| ()));
+        if held.outcome != "stopped memory" {
+            continue;
+        }
+        let size = |ran: &Ran| u64::from_le_bytes(ran.snapshot.as_ref().unwrap()[40..48].try_into().unwrap());
+        assert!(size(&held) <= 16 << 20 && size(&loose) <= 48 << 20, "{}", hostile.name);
+        shown += usize::from(size(&loose) > 16 << 20);
+    }
+    assert!(shown >= 12, "{shown}");
+}
