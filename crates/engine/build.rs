@@ -73,6 +73,29 @@ const PATCHES: &[(&str, usize, &str)] = &[
         1,
         "                if (unlikely(JS_VALUE_GET_TAG(call_argv[-1]) != JS_TAG_OBJECT)) {\n                    rf_no_method(ctx, call_argv[-2]);\n                    goto exception;\n                }\n                ret_val = JS_CallInternal(ctx, call_argv[-1], call_argv[-2],\n                                          JS_UNDEFINED, call_argc,\n",
     ),
+    ("        return JS_ThrowTypeError(ctx, \"value is not iterable\");\n", 1, "        return rf_not_iterable(ctx, obj);\n"),
+    // A throw notes where it stands, for values that are no errors and have no stack.
+    (
+        "CASE(OP_throw):\n            JS_Throw(ctx, *--sp);\n",
+        1,
+        "CASE(OP_throw):\n            sf->cur_pc = pc;\n            rf_note_throw();\n            JS_Throw(ctx, *--sp);\n",
+    ),
+    // A call stands where its name stands, and not where its last argument does.
+    (
+        "    dbuf_putc(bc, OP_source_loc);\n    dbuf_put_u32(bc, line_num);\n",
+        1,
+        "    rf_line = line_num;\n    rf_column = col_num;\n    dbuf_putc(bc, OP_source_loc);\n    dbuf_put_u32(bc, line_num);\n",
+    ),
+    (
+        "            if (call_type == FUNC_CALL_TEMPLATE) {\n",
+        1,
+        "            int call_line = rf_line, call_column = rf_column;\n            if (call_type == FUNC_CALL_TEMPLATE) {\n",
+    ),
+    (
+        "            emit_func_call:\n                switch(opcode) {\n",
+        1,
+        "            emit_func_call:\n                emit_source_loc_at(s, call_line, call_column);\n                switch(opcode) {\n",
+    ),
 ];
 
 const LOOP_WHILE: &str = "BlockEnv break_entry;\n\n            label_cont = new_label(s);\n            label_break = new_label(s);\n\n            push_break_entry(s->cur_func, &break_entry,";

@@ -67,6 +67,27 @@ impl Dialect {
 }
 
 impl Catalog {
+    /// Returns the expression that reaches a tool in a script of `dialect`, as it can be typed.
+    #[must_use]
+    pub fn call_in(&self, tool: &Tool, dialect: Option<&Dialect>) -> String {
+        let Some(dialect) = dialect.filter(|dialect| dialect.flat) else { return tool.call_expression() };
+        let source = self.source_ident(&tool.source);
+        let taught = [
+            format!("mcp__{source}__{}", tool.ident),
+            tool.ident.clone(),
+            camel(&format!("{source}_{}", tool.ident)),
+            format!("mcp__{}__{}", tool.source, tool.name),
+        ];
+        let names = self.flat_names();
+        let means_it = |name: &&String| {
+            names.get(*name).is_some_and(|known| (&known.source, &known.name) == (&tool.source, &tool.name))
+        };
+        // Pi taught the first form, the others the second and third.
+        let first = usize::from(dialect.list.is_none());
+        let found = taught[first..].iter().find(means_it).or_else(|| taught.iter().find(means_it));
+        format!("{}{}", dialect.root, name::access(found.unwrap_or(&tool.name)))
+    }
+
     /// Returns every flat name of every tool: `mcp__github__list_issues`, `githubListIssues`, and `list_issues` where only one source
     /// has such a tool. Where two tools would have one name, neither has it.
     #[must_use]

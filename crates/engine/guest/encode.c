@@ -84,6 +84,33 @@ static int refuse(Encoder *e, const Path *path, const char *what)
     return -1;
 }
 
+/* The script's own exception while `path` was read, with the path. Limits and the like pass as they are. */
+static int could_not_read(Encoder *e, const Path *path)
+{
+    JSValue thrown, message;
+    const char *text = NULL;
+
+    if (e->mode == ENCODE_SHOW || JS_IsUncatchableError(e->c->rt->current_exception))
+        return -1;
+    thrown = JS_GetException(e->c);
+    message = JS_Call(e->c, hook_show, JS_UNDEFINED, 1, (JSValueConst *)&thrown);
+    if (JS_IsString(message))
+        text = JS_ToCString(e->c, message);
+    else
+        JS_FreeValue(e->c, JS_GetException(e->c));
+    {
+        DynBuf where;
+        const char *end = text ? strchr(text, '\n') : NULL;
+        int length = text ? (end ? (int)(end - text) : (int)strlen(text)) : 0;
+        JS_ThrowTypeError(e->c, "`%s` could not be read: %.*s", path_text(e, &where, path), length > 500 ? 500 : length, text ? text : "");
+        dbuf_free(&where);
+    }
+    JS_FreeCString(e->c, text);
+    JS_FreeValue(e->c, message);
+    JS_FreeValue(e->c, thrown);
+    return -1;
+}
+
 /* What has no JSON form: refused in arguments, null or left out with a note in results, named when shown. */
 static int no_form(Encoder *e, const Path *path, const char *shown, const char *what)
 {
@@ -223,7 +250,7 @@ static int encode_elements(Encoder *e, JSValueConst value, int64_t length, const
         step.index = i;
         element = JS_GetPropertyInt64(e->c, value, i);
         if (JS_IsException(element))
-            return -1;
+            return could_not_read(e, &step);
         if (JS_IsUndefined(element)) {
             /* A hole and an undefined element look alike in JSON, and both keep their place. */
             failed = dbuf_putstr(&e->out, "null");
@@ -250,13 +277,13 @@ static int encode_members(Encoder *e, JSValueConst value, const Path *path, int 
     int failed = 0;
 
     if (JS_GetOwnPropertyNames(e->c, &names, &count, value, JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY))
-        return -1;
+        return could_not_read(e, path);
     dbuf_putc(&e->out, '{');
     for (i = 0; i < count && !failed; i++) {
         JSValue member = JS_GetProperty(e->c, value, names[i].atom);
         step.key = names[i].atom;
         if (JS_IsException(member)) {
-            failed = -1;
+            failed = could_not_read(e, &step);
             break;
         }
         if (JS_IsUndefined(member)) {
@@ -396,7 +423,7 @@ static int encode_object(Encoder *e, JSValueConst value, const Path *path, int l
 
     to_json = JS_GetProperty(e->c, value, JS_ATOM_toJSON);
     if (JS_IsException(to_json))
-        return -1;
+        return could_not_read(e, path);
     if (JS_IsFunction(e->c, to_json)) {
         Path step = { path, JS_ATOM_NULL, 0, p };
         JSValue key = path && path->key != JS_ATOM_NULL ? JS_AtomToString(e->c, path->key) : JS_AtomToString(e->c, JS_ATOM_empty_string);
@@ -405,7 +432,7 @@ static int encode_object(Encoder *e, JSValueConst value, const Path *path, int l
         JS_FreeValue(e->c, key);
         JS_FreeValue(e->c, to_json);
         if (JS_IsException(replaced))
-            return -1;
+            return could_not_read(e, path);
         if (p->class_id == JS_CLASS_DATE && JS_IsNull(replaced))
             note(e, path, "value_changed", "is an invalid Date, which became null");
         if (JS_IsUndefined(replaced)) {
@@ -442,6 +469,18 @@ static int encode_object(Encoder *e, JSValueConst value, const Path *path, int l
         note(e, path, "value_changed", "is a regular expression, which became its text");
         return failed ? -1 : 0;
     }
+    case JS_CLASS_ARRAY_ITERATOR:
+    case JS_CLASS_MAP_ITERATOR:
+    case JS_CLASS_SET_ITERATOR:
+    case JS_CLASS_STRING_ITERATOR:
+    case JS_CLASS_REGEXP_STRING_ITERATOR:
+    case JS_CLASS_ITERATOR_CONCAT:
+    case JS_CLASS_ITERATOR_HELPER:
+    case JS_CLASS_ITERATOR_WRAP:
+    case JS_CLASS_GENERATOR:
+        return no_form(e, path, "iterator", "is an iterator: make it an array with `[...x]`");
+    case JS_CLASS_ASYNC_GENERATOR:
+        return no_form(e, path, "async iterator", "is an async iterator: read it with `for await`");
     case JS_CLASS_WEAKMAP:
     case JS_CLASS_WEAKSET:
         return no_form(e, path, "weak collection", "is a weak collection, which cannot be read");

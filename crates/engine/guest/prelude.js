@@ -11,6 +11,7 @@
   const { isArray } = Array;
   const { includes, indexOf, slice, split, startsWith, trim } = String.prototype;
   const { floor, max, min } = Math;
+  const { iterator, toPrimitive } = Symbol;
   const parse = JSON.parse;
   const text = String;
   // The global object itself stays open, so a script can put something else under these names.
@@ -75,6 +76,10 @@
     return line;
   };
 
+  // What is longer than all output together is cut here: a copy of it, as JSON and as bytes, would cost memory for nothing.
+  let room = 1 << 20;
+  const short = (line) => (line.length > room ? apply(slice, line, [0, room]) : line);
+
   // ---- calls ----
 
   const rejected = (error) => new ThisPromise((_, reject) => reject(error));
@@ -107,7 +112,9 @@
     const made = create(null);
     const known = create(null);
     for (let i = 0; i < names.length; i++) known[names[i]] = true;
+    const asText = freeze(() => `[${what}]`);
     const get = (_, key) => {
+      if (key === toPrimitive) return asText;
       if (typeof key === "symbol" || (known[key] !== true && askedByTheLanguage[key] === 1)) return undefined;
       if (made[key] === undefined) made[key] = known[key] === true ? make(key) : unknown(key);
       return made[key];
@@ -136,14 +143,8 @@
   const nestedTools = (sources) => {
     const namespace = (source) => lookup(`\`tools.${source}\``, sources[source] ?? [], (name) => tool(source, name), (name) => tool(source, name));
     // `tools.mcp__source__tool` is the name that other systems taught for `tools.source.tool`.
-    const flat = (key) => {
-      if (!apply(startsWith, key, ["mcp__"])) return undefined;
-      for (const source in sources) {
-        if (apply(startsWith, key, [`mcp__${source}__`])) return tool(source, apply(slice, key, [source.length + 7]));
-      }
-      return undefined;
-    };
-    return lookup("`tools`", ownKeys(sources), namespace, (key) => flat(key) ?? namespace(key));
+    const isFlat = (key) => apply(startsWith, key, ["mcp__"]);
+    return lookup("`tools`", ownKeys(sources), namespace, (key) => (isFlat(key) ? tool("tools", key) : namespace(key)));
   };
   const flatTools = (root, names, extra) => {
     const target = (key) => tool(names[key][0], names[key][1]);
@@ -155,11 +156,14 @@
   const console = {};
   for (const level of ["log", "info", "warn", "error", "debug"]) {
     console[level] = (...values) => {
-      output(LOG, encode({ level, text: showAll(values) }, TO_SHOW, "log"));
+      output(LOG, encode({ level, text: short(showAll(values)) }, TO_SHOW, "log"));
     };
   }
   console.trace = console.table = console.dir = console.group = console.log;
-  console.groupEnd = console.time = console.timeEnd = console.assert = () => {};
+  console.groupEnd = console.time = console.timeEnd = () => {};
+  console.assert = (holds, ...values) => {
+    if (!holds) console.error("assertion failed:", ...values);
+  };
 
   const number = (value, what) => {
     const n = +value;
@@ -167,6 +171,8 @@
     return n;
   };
   const sleep = (ms) => own("sleep", { ms: number(ms, "sleep") });
+  // As browsers do: no time, or one that makes no sense, is none.
+  const delay = (ms) => (+ms >= 0 ? +ms : 0);
 
   let nextTimer = 0;
   const timers = new ThisMap();
@@ -174,7 +180,7 @@
     if (typeof callback !== "function") throw new ThisTypeError("setTimeout takes a function");
     const id = ++nextTimer;
     timers.set(id, true);
-    own("sleep", { ms: number(ms, "setTimeout") }).then(() => {
+    own("sleep", { ms: delay(ms) }).then(() => {
       if (timers.delete(id)) apply(callback, undefined, args);
     });
     return id;
@@ -182,7 +188,7 @@
   const setInterval = (callback, ms = 0, ...args) => {
     if (typeof callback !== "function") throw new ThisTypeError("setInterval takes a function");
     const id = ++nextTimer;
-    const pause = number(ms, "setInterval");
+    const pause = delay(ms);
     timers.set(id, true);
     const again = () =>
       own("sleep", { ms: pause }).then(() => {
@@ -204,7 +210,9 @@
   };
 
   const parallel = async (items, work, { concurrency = 8 } = {}) => {
-    if (typeof work !== "function") throw new ThisTypeError("parallel takes the items, a function, and { concurrency }");
+    if (typeof work !== "function" || typeof items?.[iterator] !== "function") {
+      throw new ThisTypeError(`parallel takes the items, a function, and { concurrency }; its items are ${show(items)}`);
+    }
     const all = [...items];
     const settled = [];
     settled.length = all.length;
@@ -225,6 +233,8 @@
     return settled;
   };
 
+  const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
+  const { test } = RegExp.prototype;
   // An MCP image block, or a data: URL.
   const image = (picture) => {
     let block = picture;
@@ -239,13 +249,15 @@
     if (typeof block?.data !== "string" || typeof block.mimeType !== "string") {
       throw new ThisTypeError("image takes an MCP image block, { type: \"image\", mimeType, data }, or a data: URL");
     }
+    if (!apply(startsWith, block.mimeType, ["image/"])) throw new ThisTypeError(`image takes a mimeType like "image/png", not ${show(block.mimeType)}`);
+    if (!apply(test, BASE64, [block.data])) throw new ThisTypeError("the data of an image is base64, which this is not");
     output(IMAGE, encode({ type: "image", mimeType: block.mimeType, data: block.data }, AS_ARGUMENTS, "image"));
   };
 
   const globals = {
     ToolError,
     console,
-    text: (...values) => output(TEXT, showAll(values)),
+    text: (...values) => output(TEXT, short(showAll(values))),
     image,
     exit: () => endScript(),
     sleep,
@@ -260,7 +272,7 @@
     describeTools: (names) => own("describeTools", { names: isArray(names) ? names : [names] }),
     describeByName: (names) => own("describeTools", { names: isArray(names) ? names : [names], by: "name" }),
     describeTool: async (name) => (await own("describeTools", { names: [name] }))[0],
-    describeNamespace: (namespace) => own("describeTools", { names: [`${namespace}.*`] }),
+    describeNamespace: (namespace) => own("describeTools", { names: [], namespace }),
     ask: (question, options) => own("ask", { question, ...options }),
     progress: (fraction, message) => output(PROGRESS, encode({ fraction: +fraction || 0, message: message === undefined ? null : show(message) }, TO_SHOW, "progress")),
     parallel,
@@ -283,12 +295,28 @@
     for (const name of ownKeys(made)) hide(globalThis, name, made[name]);
   }
 
+  // The errors that an error stands for, or comes from.
+  const causes = (thrown) => {
+    let told = "";
+    if (isArray(thrown.errors)) {
+      for (let i = 0; i < min(thrown.errors.length, 5); i++) told += `${told === "" ? "" : "; "}${brief(thrown.errors[i])}`;
+    }
+    let cause = thrown.cause;
+    for (let depth = 0; cause !== undefined && depth < 5; depth++) {
+      told += `; caused by ${brief(cause)}`;
+      cause = cause?.cause;
+    }
+    return told;
+  };
+  const brief = (value) => apply(split, show(value), ["\n"])[0];
+
   return {
-    // facts: {"args": any, "tools": {source: [names]}, "store": {key: JSON text}, "flat"?: {name: [source, tool]},
+    // facts: {"args": any, "tools": {source: [names]}, "store": {key: JSON text}, "room": number of bytes of output, "flat"?: {name: [source, tool]},
     //         "dialect": {"root": name, "flat": bool, "members"?: {name: global}, "globals"?: {name: global}, "values"?: {name: any}}}
     begin(facts) {
       hide(globalThis, "args", facts.args);
       const { dialect } = facts;
+      if (facts.room) room = facts.room;
       for (const key of ownKeys(facts.store ?? {})) session.set(key, facts.store[key]);
       const members = create(null);
       for (const name in dialect?.members ?? {}) members[name] = globals[dialect.members[name]];
@@ -309,17 +337,17 @@
     },
 
     // {"name"?, "message", "stack", "tool"?: {code, tool, call}, "overflow"?: true}
-    threw(thrown) {
+    threw(thrown, site) {
       const out = { __proto__: null };
       if (thrown instanceof ThisError) {
         out.name = show(thrown.name);
-        out.message = show(thrown.message);
+        out.message = show(thrown.message) + causes(thrown);
         out.stack = ownFrames(thrown.stack);
         if (thrown instanceof ToolError) out.tool = { code: thrown.code, tool: thrown.tool, call: thrown.call };
         if (thrown instanceof ThisRangeError && apply(startsWith, out.message, ["Maximum call stack size exceeded"])) out.overflow = true;
       } else {
         out.message = show(thrown);
-        out.stack = "";
+        out.stack = site;
       }
       return encode(out, TO_SHOW, "error");
     },

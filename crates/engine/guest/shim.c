@@ -19,6 +19,10 @@ struct JSObject;
 static uint16_t lazy_class;
 static int rf_wake(struct JSContext *c, struct JSObject *p);
 static void rf_no_method(struct JSContext *c, uint64_t receiver);
+static uint64_t rf_not_iterable(struct JSContext *c, uint64_t value);
+static void rf_note_throw(void);
+/* The place of the last instruction that has one, while code is generated. */
+static int rf_line, rf_column;
 
 #include "quickjs.c"
 
@@ -213,10 +217,10 @@ static void on_rejection(JSContext *c, JSValueConst promise, JSValueConst reason
 /* Notes what the script made and never looked at. */
 static void note_unwatched(void)
 {
-    uint32_t i;
+    uint32_t i, told = 0;
 
     for (i = 0; i < pending_count; i++) {
-        if (!is_watched(pending[i].promise))
+        if (!is_watched(pending[i].promise) && ++told <= MOST_NOTES)
             say_note("not_awaited", JS_UNDEFINED, pending[i].id, pending[i].site);
     }
     for (i = 0; i < unwatched_count; i++) {
@@ -225,6 +229,8 @@ static void note_unwatched(void)
         if (is_watched(one->promise))
             continue;
         if (JS_IsObject(script) && JS_VALUE_GET_PTR(one->promise) == JS_VALUE_GET_PTR(script))
+            continue;
+        if (++told > MOST_NOTES)
             continue;
         if (JS_PromiseState(ctx, one->promise) == JS_PROMISE_REJECTED) {
             reason = JS_PromiseResult(ctx, one->promise);
@@ -238,29 +244,43 @@ static void note_unwatched(void)
         JS_FreeValue(ctx, message);
         JS_FreeValue(ctx, reason);
     }
+    if (told > MOST_NOTES) {
+        char text[64];
+        JSValue message;
+        snprintf(text, sizeof(text), "%u more promises that nobody looked at", told - MOST_NOTES);
+        message = JS_NewString(ctx, text);
+        say_note("not_awaited", message, 0, JS_UNDEFINED);
+        JS_FreeValue(ctx, message);
+    }
 }
 
-/* Throws for `receiver.method()` where there is no such method, with what the receiver is instead: most often a list is wanted and the
- * value only holds one. The host, which has the source, puts the method's name in front. */
-static void rf_no_method(JSContext *c, uint64_t receiver)
+/* Where the last `throw` stood. */
+static char throw_site[1024];
+
+static void rf_note_throw(void)
 {
-    JSValueConst value = (JSValueConst)receiver;
+    write_frames(throw_site, sizeof(throw_site), "    at ");
+}
+
+/* Throws "`what`; the value is …": most often a list is wanted and the value only holds one, or a promise of one. */
+static void throw_with_value(JSContext *c, const char *what, JSValueConst value)
+{
     JSPropertyEnum *names;
     DynBuf list;
     uint32_t i, count;
 
     if (!JS_IsObject(value)) {
-        JS_ThrowTypeError(c, "not a function");
+        JS_ThrowTypeError(c, "%s", what);
         return;
     }
     if (JS_VALUE_GET_OBJ(value)->class_id == JS_CLASS_PROMISE) {
-        JS_ThrowTypeError(c, "not a function; it was asked of a promise: `await` it first");
+        JS_ThrowTypeError(c, "%s; the value is a promise: `await` it first", what);
         return;
     }
     /* Only plain objects are looked into: keys and data properties of those can be read without running the script. */
     if ((JS_VALUE_GET_OBJ(value)->class_id != JS_CLASS_OBJECT && JS_VALUE_GET_OBJ(value)->class_id != lazy_class)
         || JS_GetOwnPropertyNames(c, &names, &count, value, JS_GPN_STRING_MASK | JS_GPN_ENUM_ONLY)) {
-        JS_ThrowTypeError(c, "not a function");
+        JS_ThrowTypeError(c, "%s", what);
         return;
     }
     js_dbuf_init(c, &list);
@@ -275,11 +295,23 @@ static void rf_no_method(JSContext *c, uint64_t receiver)
     }
     dbuf_putc(&list, '\0');
     if (count)
-        JS_ThrowTypeError(c, "not a function; the value is an object with %s%s", (const char *)list.buf, i < count ? ", ..." : "");
+        JS_ThrowTypeError(c, "%s; the value is an object with %s%s", what, (const char *)list.buf, i < count ? ", ..." : "");
     else
-        JS_ThrowTypeError(c, "not a function; the value is an empty object");
+        JS_ThrowTypeError(c, "%s; the value is an empty object", what);
     dbuf_free(&list);
     JS_FreePropertyEnum(c, names, count);
+}
+
+/* For `receiver.method()` where there is no such method. The host, which has the source, puts the name in front. */
+static void rf_no_method(JSContext *c, uint64_t receiver)
+{
+    throw_with_value(c, "not a function", (JSValueConst)receiver);
+}
+
+static uint64_t rf_not_iterable(JSContext *c, uint64_t value)
+{
+    throw_with_value(c, "value is not iterable", (JSValueConst)value);
+    return JS_EXCEPTION;
 }
 
 /* native.call(target, args): emits a call and returns its promise. */
@@ -342,11 +374,16 @@ static int32_t say_threw(JSValue thrown)
 
     script_is_over = true;
     note_unwatched();
-    described = JS_Call(ctx, hook_threw, JS_UNDEFINED, 1, (JSValueConst *)&thrown);
+    {
+        JSValue site = JS_NewString(ctx, throw_site);
+        JSValueConst argv[2] = { thrown, site };
+        described = JS_Call(ctx, hook_threw, JS_UNDEFINED, 2, argv);
+        JS_FreeValue(ctx, site);
+    }
     if (JS_IsString(described)) {
         say_string(HOST_THREW, 0, described);
     } else {
-        static const char fallback[] = "{\"message\":\"the script threw a value that cannot be described\"}";
+        static const char fallback[] = "{\"message\":\"a value that cannot be described\"}";
         JS_FreeValue(ctx, JS_GetException(ctx));
         refrain_host(HOST_THREW, 0, fallback, sizeof(fallback) - 1, NULL, 0);
     }

@@ -7,7 +7,7 @@
 //! # Invariants
 //!
 //! * Nothing here runs anything, and no text, however nested or long, takes the process down: every pass that recurses does
-//!   so on the stack that [`depth`] provides, and what is looked at per name or call is bounded.
+//!   so on a stack made for the text, and what is looked at per name or call is bounded.
 //! * Every position is one in the text that was sent, also inside a Markdown fence.
 //! * Form and faults are found in the syntax tree. Code is never searched as text.
 //!
@@ -36,7 +36,7 @@ mod options;
 mod position;
 mod refusal;
 
-pub use facts::{Argument, Facts, Fate, Field, GlobalUse, Literal, Reach, Roots, ToolCall, ToolUse};
+pub use facts::{Argument, Facts, Fate, Field, GlobalUse, Literal, Reach, Roots, ToolCall, ToolUse, Uncalled};
 pub use frame::Frame;
 pub use options::ScriptOptions;
 pub use position::{Position, SourceMap, code_frame};

@@ -20,7 +20,7 @@
 
 mod arguments;
 mod globals;
-mod near;
+pub(crate) mod near;
 mod promises;
 #[cfg(test)]
 mod tests;
@@ -59,6 +59,8 @@ pub enum Kind {
     InvalidArguments,
     /// A call that nobody waits for.
     NotAwaited,
+    /// A function that looks like the program and is never called.
+    NeverCalled,
 }
 
 impl Kind {
@@ -71,6 +73,7 @@ impl Kind {
             Self::SourceDown => "source_down",
             Self::InvalidArguments => "invalid_arguments",
             Self::NotAwaited => "not_awaited",
+            Self::NeverCalled => "never_called",
         }
     }
 }
@@ -110,14 +113,7 @@ impl Scene<'_> {
 
     /// The expression that reaches a tool.
     fn call_of(&self, tool: &refrain_catalog::Tool) -> String {
-        if self.is_flat() {
-            let flat = self.catalog.flat_names();
-            let names = flat.iter().filter(|(_, other)| std::ptr::eq(**other, tool)).map(|(name, _)| name);
-            if let Some(name) = names.min_by_key(|name| name.len()) {
-                return format!("{}.{name}", self.root());
-            }
-        }
-        tool.call_expression()
+        self.catalog.call_in(tool, self.dialect)
     }
 }
 
@@ -140,8 +136,23 @@ pub fn check(facts: &Facts, catalog: &Catalog, globals: &[String], dialect: Opti
     let scene = Scene { facts, catalog, globals, dialect };
     let mut findings = globals::check(&scene);
     tools::check(&scene, &mut findings);
+    findings.extend(never_called(facts));
     findings.sort_by_key(|finding| (finding.certainty, finding.position));
     findings
+}
+
+/// Names that models give to the function that is the whole program.
+const PROGRAMS: [&str; 7] = ["main", "run", "execute", "handler", "script", "program", "task"];
+
+/// Functions that look like the program and are never called. Other functions may be left over and harm nobody.
+fn never_called(facts: &Facts) -> impl Iterator<Item = Finding> {
+    facts.uncalled.iter().filter(|it| PROGRAMS.contains(&it.name.as_str())).map(|it| Finding {
+        certainty: Certainty::Suspected,
+        kind: Kind::NeverCalled,
+        message: format!("`{0}` is declared and never called; end the script with `return {0}()`", it.name),
+        position: it.position,
+        tool: None,
+    })
 }
 
 /// Asks the sandbox which globals it defines. A list kept by hand would sooner or later stop a script that is right.

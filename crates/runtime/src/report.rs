@@ -343,7 +343,7 @@ impl Report {
         }
         report.text = texts.join("\n");
         match end {
-            End::Returned(Some(json)) => match Json::new(json.clone()) {
+            End::Returned(Some(json)) => match Json::new(relocated(json, script.map)) {
                 Ok(json) => report.result = Some(json),
                 Err(_) => report
                     .notes
@@ -420,15 +420,23 @@ impl ErrorReport {
         self
     }
 
-    /// Puts the name of what was called in front of the engine's bare `not a function`.
+    /// Puts what was called in front of the engine's bare `not a function`, as the script has it.
     fn with_name(mut self, script: &Script<'_>) -> Self {
         const BARE: &str = "TypeError: not a function";
         if let (true, Some(line), Some(column)) = (self.message.starts_with(BARE), self.line, self.column) {
-            let line = script.text.lines().nth(line as usize - 1).unwrap_or_default();
-            let is_name = |c: &char| c.is_alphanumeric() || *c == '_' || *c == '$';
-            let name: String = line.chars().skip(column as usize - 1).take_while(is_name).take(80).collect();
+            let line: Vec<char> = script.text.lines().nth(line as usize - 1).unwrap_or_default().chars().collect();
+            let at = (column as usize - 1).min(line.len());
+            let is_name = |c: &&char| c.is_alphanumeric() || matches!(c, '_' | '$');
+            let is_path = |c: &&char| is_name(c) || **c == '.';
+            let before = line[..at].iter().rev().take_while(is_path).count().min(80);
+            let after = line[at..].iter().take_while(is_name).count().min(80);
+            let name: String = line[at - before..at + after].iter().collect();
+            let name = name.trim_start_matches('.');
             if !name.is_empty() {
                 self.message = format!("TypeError: `{name}` is {}", &self.message["TypeError: ".len()..]);
+                if name == "tools" || name.strip_prefix("tools.").is_some_and(|rest| !rest.contains('.')) {
+                    self.message.push_str("; a tool is called as `tools.<source>.<tool>(args)`");
+                }
             }
         }
         self

@@ -6,12 +6,12 @@
 
 use std::{collections::VecDeque, sync::Arc, time::Duration};
 
-use refrain_catalog::{CallError, Catalog, Effect, ErrorCode, Replay};
+use refrain_catalog::{CallError, Catalog, Dialect, Effect, ErrorCode, Replay, Tool};
 use refrain_engine::{Call, Delivery, Output, Status, Stop, Thrown, Turn};
 use refrain_journal::{Answered, Asked, AskedCall, Failure, Flush, Json, Outcome, Record, RunId, Seq};
 use serde_json::{Value, json};
 
-use crate::{canonical::canonical, config::Durability, functions};
+use crate::{canonical::canonical, config::Durability, functions, preflight::near::nearest};
 
 /// What to do next.
 #[derive(Debug)]
@@ -129,6 +129,7 @@ pub(crate) struct Run {
     /// The catalog of this attempt, for what a tool's replay policy is now. None on the first attempt.
     present: Option<Arc<Catalog>>,
     durability: Durability,
+    dialect: Option<&'static Dialect>,
     history: VecDeque<Record>,
     settled_history: bool,
     next_seq: u64,
@@ -158,6 +159,7 @@ impl Run {
         catalog: Arc<Catalog>,
         present: Option<Arc<Catalog>>,
         durability: Durability,
+        dialect: Option<&'static Dialect>,
         started_ms: i64,
         history: Vec<Record>,
     ) -> Self {
@@ -171,6 +173,7 @@ impl Run {
             catalog,
             present,
             durability,
+            dialect,
             history: history.into(),
             settled_history: false,
             next_seq,
@@ -231,7 +234,7 @@ impl Run {
     pub(crate) fn turned(&mut self, turn: Turn) {
         for call in turn.calls {
             let (path, plan) = if call.source.is_empty() {
-                (call.tool.clone(), functions::plan(&self.catalog, &call.tool, &call.args))
+                (call.tool.clone(), functions::plan(&self.catalog, self.dialect, &call.tool, &call.args))
             } else {
                 self.plan(&call)
             };
@@ -258,12 +261,12 @@ impl Run {
 
     /// What is to happen with a call of a tool, and the tool's path.
     fn plan(&self, call: &Call) -> (String, Plan) {
-        let resolved = self.catalog.resolve(&call.source, &call.tool);
+        let resolved = self.resolve(call);
         let path = match &resolved {
             Ok(tool) => tool.path(),
             Err(_) => format!("{}.{}", call.source, call.tool),
         };
-        let plan = resolved.map_err(CallError::from).and_then(|tool| {
+        let plan = resolved.and_then(|tool| {
             let args = serde_json::from_str::<Value>(&call.args).map_err(|error| {
                 let told = format!("the arguments of `{path}` are not plain JSON: {error}");
                 CallError::new(ErrorCode::InvalidArguments, told)
@@ -274,6 +277,32 @@ impl Run {
             Ok(Plan::Send { target, effect: tool.effect, replay: tool.replay })
         });
         (path, plan.unwrap_or_else(|error| Plan::Here(Err(error))))
+    }
+
+    /// The tool that a call names: by source and name, or by a flat name of the global that holds all tools.
+    fn resolve(&self, call: &Call) -> Result<&Tool, CallError> {
+        let root = self.dialect.map_or("tools", |dialect| dialect.root);
+        let is_source = self.catalog.sources().iter().any(|status| status.name == call.source);
+        if call.source != root || is_source {
+            return Ok(self.catalog.resolve(&call.source, &call.tool)?);
+        }
+        let flat = self.catalog.flat_names();
+        if let Some(tool) = flat.get(&call.tool) {
+            return self.catalog.resolve(&tool.source, &tool.name).map_err(CallError::from);
+        }
+        let named: Vec<&Tool> =
+            self.catalog.tools().iter().filter(|tool| tool.name == call.tool || tool.ident == call.tool).collect();
+        let hint = match named[..] {
+            [] => nearest(&call.tool, flat.keys().map(String::as_str))
+                .map(|near| format!("; did you mean `{root}.{near}`?"))
+                .unwrap_or_default(),
+            _ => {
+                let calls: Vec<String> =
+                    named.iter().map(|tool| format!("`{}`", self.catalog.call_in(tool, self.dialect))).collect();
+                format!("; several sources have it: {}", calls.join(", "))
+            }
+        };
+        Err(CallError::new(ErrorCode::UnknownTool, format!("no tool `{root}.{}`{hint}", call.tool)))
     }
 
     /// Ends the waiting script from outside.

@@ -180,7 +180,7 @@ impl Runtime {
         };
         let lease = journal.create(id, &started, &[kept.to_vec()], flush).await?;
         on_start(id);
-        let run = Run::new(id, catalog, None, self.settings.durability, started.started_ms, Vec::new());
+        let run = Run::new(id, catalog, None, self.settings.durability, dialect, started.started_ms, Vec::new());
         let prepared = Prepared { javascript: started.javascript.clone(), map: prepared.map };
         let mut report = self.drive(&lease, run, &started, &prepared, limits, remarks.notes()).await?;
         report.max_output_tokens = read.options.max_output_tokens;
@@ -231,15 +231,16 @@ impl Runtime {
         let catalog: Catalog =
             serde_json::from_slice(&kept).map_err(|error| unusable(id, &format!("its catalog: {error}")))?;
         let present = self.catalog().await;
+        let dialect =
+            started.dialect.as_deref().map(Dialect::find).transpose().map_err(|error| unusable(id, &error))?;
         let durability = self.settings.durability;
-        let run = Run::new(id, Arc::new(catalog), Some(present), durability, started.started_ms, records.collect());
+        let run =
+            Run::new(id, Arc::new(catalog), Some(present), durability, dialect, started.started_ms, records.collect());
         let prepared = Prepared {
             javascript: started.javascript.clone(),
             map: started.source_map.as_deref().map(SourceMap::from_json).unwrap_or_default(),
         };
         // Read anew for what is said beside the result; what runs is what ran before.
-        let dialect =
-            started.dialect.as_deref().map(Dialect::find).transpose().map_err(|error| unusable(id, &error))?;
         let notes = match source::read(&started.script, &preflight::roots(dialect)) {
             Ok(read) => self.remarks(&self.engine().await?.0, &read, run.catalog(), dialect).await?.notes(),
             Err(_) => Vec::new(), // a later version that reads scripts otherwise
@@ -274,7 +275,7 @@ impl Runtime {
         };
         let dialect =
             started.dialect.as_deref().map(Dialect::find).transpose().map_err(|error| unusable(id, &error))?;
-        let facts = facts(started, run.catalog(), dialect);
+        let facts = facts(started, run.catalog(), dialect, limits.engine().output_bytes);
         let start = Start { clock_ms: started.started_ms, seed: started.seed, facts };
         if let Driven::Diverged(divergence) = drive.run(&mut run, &mut sandbox, &prepared.javascript, &start).await? {
             return Ok(Report::diverged(id, &run, &divergence));
@@ -413,7 +414,7 @@ impl std::fmt::Debug for Runtime {
 }
 
 /// What the sandbox is told of its run: every name under which a tool can be reached.
-fn facts(started: &Started, catalog: &Catalog, dialect: Option<&Dialect>) -> String {
+fn facts(started: &Started, catalog: &Catalog, dialect: Option<&Dialect>, room: usize) -> String {
     let mut tools: Map<String, Value> = Map::new();
     for status in catalog.sources() {
         tools.entry(status.name.clone()).or_insert_with(|| json!([]));
@@ -438,8 +439,12 @@ fn facts(started: &Started, catalog: &Catalog, dialect: Option<&Dialect>) -> Str
         })
         .collect();
     tools.extend(idents);
-    let mut facts =
-        format!("{{\"args\":{},\"tools\":{},\"store\":{}", started.args, Value::Object(tools), started.store);
+    let mut facts = format!(
+        "{{\"args\":{},\"tools\":{},\"store\":{},\"room\":{room}",
+        started.args,
+        Value::Object(tools),
+        started.store
+    );
     if let Some(dialect) = dialect {
         let names = |table: &[(&str, &str)]| -> Map<String, Value> {
             table.iter().map(|(name, is)| ((*name).to_owned(), (*is).into())).collect()

@@ -14,7 +14,7 @@
 use std::borrow::Cow;
 
 use oxc::{
-    ast::AstKind,
+    ast::{AstKind, ast::Expression},
     semantic::{AstNodes, ReferenceId, Scoping, SymbolFlags, SymbolId},
     span::GetSpan,
 };
@@ -69,8 +69,19 @@ pub struct Facts {
     pub tools: Vec<ToolUse>,
     /// Names that the script does declare, sorted: what a misspelt one may have meant. Empty where every name is known.
     pub declared: Vec<String>,
+    /// Functions of the script's own scope that are never named again, by position.
+    pub uncalled: Vec<Uncalled>,
     /// Whether the script may make globals that cannot be seen: it uses `globalThis`, `Function`, `eval` or its own `this`.
     pub makes_globals: bool,
+}
+
+/// A function that is never named again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Uncalled {
+    /// Its name.
+    pub name: String,
+    /// Where it is declared.
+    pub position: Position,
 }
 
 /// A use of a name that the script does not declare.
@@ -170,7 +181,7 @@ struct Found {
 pub(super) fn collect(text: &str, scoping: &Scoping, nodes: &AstNodes<'_>, roots: &Roots) -> Facts {
     let facing = Facing { tree: Tree { nodes, scoping }, scoping, lines: Lines::of(text) };
     let mut reaches = Reaches::of(&facing.tree);
-    let mut facts = Facts { makes_globals: makes_globals(&facing), ..Facts::default() };
+    let mut facts = Facts { makes_globals: makes_globals(&facing), uncalled: uncalled(&facing), ..Facts::default() };
     let mut found: Vec<Found> = Vec::new();
     // Names, and whether the script looks at them before it uses them.
     let mut unresolved: Vec<(&str, &[ReferenceId])> =
@@ -258,6 +269,29 @@ fn tool_use(facing: &Facing<'_, '_>, reaches: &mut Reaches, found: Found) -> Too
 fn is_ambient(scoping: &Scoping, id: SymbolId) -> bool {
     let flags = scoping.symbol_flags(id);
     flags.contains(SymbolFlags::Ambient) && !flags.intersects(SymbolFlags::Interface | SymbolFlags::TypeAlias)
+}
+
+/// Functions of the script's own scope that nothing refers to.
+fn uncalled(facing: &Facing<'_, '_>) -> Vec<Uncalled> {
+    let scoping = facing.scoping;
+    let is_function = |id: SymbolId| match facing.tree.kind(scoping.symbol_declaration(id)) {
+        AstKind::Function(function) => function.body.is_some(),
+        AstKind::VariableDeclarator(declarator) => declarator.init.as_ref().is_some_and(|init| {
+            matches!(
+                init.get_inner_expression(),
+                Expression::ArrowFunctionExpression(_) | Expression::FunctionExpression(_)
+            )
+        }),
+        _ => false,
+    };
+    let own = scoping.symbol_ids().filter(|id| scoping.symbol_scope_id(*id) == scoping.root_scope_id());
+    own.filter(|id| scoping.get_resolved_reference_ids(*id).is_empty() && is_function(*id))
+        .take(MOST)
+        .map(|id| Uncalled {
+            name: scoping.symbol_name(id).to_owned(),
+            position: facing.lines.position(scoping.symbol_span(id).start),
+        })
+        .collect()
 }
 
 /// Whether names may come into being that no declaration shows.

@@ -71,7 +71,8 @@ pub(super) fn is_accident(program: &Program<'_>, text: &str) -> bool {
     impl<'a> Visit<'a> for Tags<'_> {
         fn visit_tagged_template_expression(&mut self, it: &TaggedTemplateExpression<'a>) {
             // The third backtick of a fence.
-            self.found |= self.blocks.iter().any(|block| block.fence + 2 == it.quasi.span.start as usize);
+            let fence = (it.quasi.span.start as usize).wrapping_sub(2);
+            self.found |= self.blocks.binary_search_by_key(&fence, |block| block.fence).is_ok();
             walk::walk_tagged_template_expression(self, it);
         }
     }

@@ -42,6 +42,8 @@ pub(super) fn shape<'a>(
     allocator: &'a Allocator,
 ) -> Result<Vec<Remark>, SyntaxError> {
     let mut form = Form { text, builder: AstBuilder::new(allocator), allocator, last: None, remarks: Vec::new() };
+    // It would stand in the middle of what runs.
+    program.hashbang = None;
     let old = program.body.take_in(&form.builder);
     let mut body = ArenaVec::from_iter_in([], &form.builder);
     for statement in old {
@@ -239,7 +241,7 @@ impl<'a> Form<'_, 'a> {
                     let Some(found) = declared(declaration) else { return Ok(None) };
                     functions.extend(found);
                 }
-                Statement::ClassDeclaration(_) => {}
+                Statement::ClassDeclaration(_) | Statement::TSEnumDeclaration(_) => {}
                 other if is_silent(other) => {}
                 _ => return Ok(None),
             }

@@ -264,3 +264,16 @@ fn the_amount_of_facts_is_bounded() {
     let deep = format!("await tools.a.b({}1{})", "[".repeat(20_000), "]".repeat(20_000));
     assert_eq!(read(&deep, &Roots::default()).unwrap().facts.tools.len(), 1);
 }
+
+#[test]
+fn a_function_that_nothing_refers_to_is_named() {
+    let names = |script: &str| {
+        let uncalled = facts(script).uncalled;
+        uncalled.iter().map(|it| format!("{}@{}", it.name, it.position.line)).collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(names("const a = Object.freeze({});\nasync function main() { return a }"), "main@2");
+    assert_eq!(names("let r = 1;\nconst run = async () => r, x = 2;\nr = 2"), "run@2");
+    assert_eq!(names("async function main() {}\nawait main();"), "");
+    assert_eq!(names("async function main() {}"), "", "it is called for it");
+    assert_eq!(names("return (() => { function inner() {} })()"), "");
+}

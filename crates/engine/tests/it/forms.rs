@@ -29,6 +29,7 @@ fn refused(script: &str, place: &str, words: &[&str]) {
 #[test]
 fn a_function_body_gives_what_it_returns() {
     check("return 1", "1");
+    check("#!/usr/bin/env node\nreturn 1", "1");
     check("const o = await tools.x.get({ id: 7 });\nreturn o.id", "7");
     check("if (args.n > 1) return 'early';\n'late'", "\"early\"");
 }
@@ -121,6 +122,7 @@ fn a_program_that_only_declares_one_function_is_called_and_says_so() {
         "function helper() { return 7 }\nasync function main() { return helper() }",
         "async function whatever(tools) { return 7 }",
         "function main(n = 7) { return n }",
+        "enum N { Seven = 7 }\nconst main = () => N.Seven",
     ] {
         check(script, "7");
         let remarks = read(script, &Roots::default()).unwrap().remarks;
@@ -287,7 +289,7 @@ fn places_are_those_of_the_text_that_was_sent() {
     refused("const a = 1;\r\nconst b = ;\r\n", "2:11", &[""]);
     // At run time, through the map: a fence, a type that vanishes, letters of two, three and four bytes.
     for (script, place) in [
-        ("Here:\n```ts\ninterface A {\n  a: 1\n}\nconst b: string = '🎉é…'; throw new Error(b)\n```", (6, 42)),
+        ("Here:\n```ts\ninterface A {\n  a: 1\n}\nconst b: string = '🎉é…'; throw new Error('x')\n```", (6, 36)),
         ("const s = '🎉🎉'; const t: any = null; return s + t.x", (1, 49)),
         ("const s = 'a\u{2028}b';\nconst t: any = null; return s + t.x", (2, 33)),
         ("const s = 1;\r\n\tthrow new Error('x')", (2, 12)),
@@ -401,4 +403,42 @@ fn no_text_panics_and_every_place_lies_within_it() {
         }
     }
     assert!(programs > rounds / 100, "only {programs} of the texts were programs, so little was tried");
+}
+
+/// Texts as long as one may be, each of which would take minutes if looking at one piece took time that grows with the text.
+#[test]
+fn no_text_takes_time_that_grows_with_its_square() {
+    let most = refrain_engine::source::MAX_SCRIPT_BYTES;
+    let fill = |open: &str, piece: &str, close: &str| {
+        format!("{open}{}{close}", piece.repeat((most - open.len() - close.len()) / piece.len()))
+    };
+    for text in [
+        fill("", "```\n", ""),
+        fill("", "``", ""),
+        fill("x", "\n```js\n``", ""),
+        fill("", "~~~\n", ""),
+        fill("/*", "```\n", ""),
+        fill("", "x;", ""),
+        fill("", "é;", ""),
+        fill("return [", "typeof x,", "]"),
+        fill("await tools.a.b({", "é:1,", "})"),
+        fill("await tools.a.b({", "...x,", "})"),
+        fill("await tools.a.b([", "'é',", "])"),
+        fill("", "tools.a.b();", ""),
+        fill("", "const t=tools;{", ""),
+        fill("const t=tools;", "t;", ""),
+        fill("const q=tools.a.b();", "q.x;", ""),
+        fill("", "return;", ""),
+        fill("", "this;", ""),
+        fill("function f(){}", "f();", ""),
+        fill("const f=()=>x;", "await f();", ""),
+        fill("x(", "x,", ")"),
+        fill("", "await(async()=>x)();", ""),
+        fill("", "/*\n", ""),
+        fill("", "'\u{2028}';", ""),
+        fill("a ", "word ", ""),
+    ] {
+        // The outcome does not matter here.
+        drop(read(&text, &Roots::default()));
+    }
 }

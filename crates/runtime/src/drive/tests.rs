@@ -142,7 +142,7 @@ async fn attempt(
     };
     let history = journal.read(id()).await?.split_off(1);
     let present = (!first).then(catalog);
-    let mut run = Run::new(id(), catalog(), present, Durability::Effects, NOW, history);
+    let mut run = Run::new(id(), catalog(), present, Durability::Effects, None, NOW, history);
     let limits = LimitSettings::default();
     let mut sandbox = engine().sandbox(limits.engine())?;
     let clock: Arc<dyn Clock> = Arc::new(Still);

@@ -4,7 +4,7 @@
 const MOST_BYTES: usize = 64;
 
 /// The name that `wrong` most likely meant, if one is near.
-pub(super) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     if wrong.len() > MOST_BYTES || wrong.chars().count() < 3 {
         return None;
     }

@@ -356,6 +356,18 @@ const PROMISES: Table = &[
 ];
 
 #[test]
+fn a_program_that_is_never_called_is_found() {
+    check_all(&[
+        (
+            "const SIZES = Object.freeze([1]);\nasync function main() { return SIZES }",
+            &["? never_called 2:16 `return main()`"],
+        ),
+        ("const run = async () => 1;\nlet n = 0;\nn = 1;", &["? never_called 1:7 `run` is declared"]),
+        ("const unused = () => 1;\nreturn 1", &[]),
+    ]);
+}
+
+#[test]
 fn several_findings_come_with_the_certain_ones_first() {
     let script = "tools.mail.send({ to: 'a' });\nconst r = await tools.github.nope({});\nreturn [r, xyzzy]";
     check_all(&[(

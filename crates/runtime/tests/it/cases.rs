@@ -3,136 +3,22 @@
 //! The programs call `tools.<name>(args)`, so they run in a flat dialect. `ours` beside a case adds demands or replaces them,
 //! with the reason.
 
-use std::{collections::BTreeMap, sync::Arc, time::Duration};
+use std::time::Duration;
 
 use refrain_engine::source;
 use refrain_runtime::{
     CommandSettings, CommandToolSettings, Dialect, Effect, Environment, LimitSettings, Origin, Output, OutputFormat,
-    Replay, Report, RunRequest, SourceKind, SourceSettings, Tool,
+    Replay, Report, RunRequest, SourceKind, SourceSettings,
 };
-use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::{
+    case::{Case, Described, Step},
     checks::{Check, Happened},
-    fake::{Answer, Fake, tool_error},
     host::{Host, value},
 };
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Case {
-    id: String,
-    #[serde(rename = "title")]
-    _title: String,
-    class: String,
-    kind: String,
-    input: Input,
-    #[serde(rename = "expected")]
-    _expected: String,
-    checks: Vec<Check>,
-    #[serde(default)]
-    ours: Ours,
-}
-
-/// What we demand beside the case, or in place of it.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Ours {
-    checks: Vec<Check>,
-    /// Whether `checks` are all that is demanded: we answer otherwise than the case says.
-    instead: bool,
-    reason: String,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Input {
-    code: Option<String>,
-    code_js: Option<String>,
-    also_code: Vec<String>,
-    also_code_js: Vec<String>,
-    runs: Vec<Program>,
-    then: Vec<Program>,
-    tools: Vec<Described>,
-    limits: Limits,
-    server_name: Option<String>,
-    #[serde(rename = "transport")]
-    _transport: Option<String>,
-    steps: Vec<Step>,
-    parent_env: BTreeMap<String, String>,
-    env: BTreeMap<String, String>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Program {
-    code: String,
-    #[serde(default)]
-    limits: Limits,
-}
-
-#[derive(Clone, Copy, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Limits {
-    timeout_ms: Option<u64>,
-    memory_mb: Option<u64>,
-    log_kb: Option<u64>,
-    max_concurrent_calls: Option<usize>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "snake_case")]
-enum Step {
-    List(bool),
-    Script(String),
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Described {
-    name: String,
-    #[serde(default)]
-    description: String,
-    #[serde(rename = "inputSchema")]
-    input_schema: Option<Value>,
-    behaviour: Vec<Behaviour>,
-}
-
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-struct Behaviour {
-    value: Option<Value>,
-    text: Option<String>,
-    tool_error: Option<String>,
-    echo: bool,
-    hang: bool,
-    returns_env_names: bool,
-    delay_ms: u64,
-}
-
-impl Behaviour {
-    fn answer(&self) -> Answer {
-        match self {
-            Self { value: Some(value), .. } => Answer::Value(value.clone()),
-            Self { text: Some(text), .. } => Answer::Value(text.as_str().into()),
-            Self { tool_error: Some(text), .. } => Answer::Fails(tool_error(text)),
-            Self { echo: true, .. } => Answer::Echo,
-            Self { hang: true, .. } => Answer::Hang,
-            Self { returns_env_names: true, .. } => panic!("only a child process has an environment"),
-            Self { .. } => panic!("a behaviour without an answer"),
-        }
-    }
-}
-
 impl Case {
-    fn all() -> impl Iterator<Item = Self> {
-        include_str!("../cases/r2.jsonl").lines().map(|line| match serde_json::from_str(line) {
-            Ok(case) => case,
-            Err(error) => panic!("{error}: {line:.200}"),
-        })
-    }
-
     /// The programs in order, each with its own time limit.
     async fn programs(&self) -> Vec<(String, Option<u64>)> {
         let input = &self.input;
@@ -268,17 +154,6 @@ impl Case {
             report = host.request(request) => report,
             () = others => unreachable!("it has no end"),
         }
-    }
-}
-
-impl Described {
-    fn fake(&self) -> Fake {
-        let mut tool = Tool::new("", &self.name);
-        tool.description.clone_from(&self.description);
-        if let Some(schema) = &self.input_schema {
-            tool.input_schema = Arc::new(schema.clone());
-        }
-        Fake::of(tool, self.behaviour.iter().map(|b| (b.answer(), Duration::from_millis(b.delay_ms))))
     }
 }
 

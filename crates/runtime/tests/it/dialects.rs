@@ -168,7 +168,7 @@ async fn a_flat_name_that_does_not_exist_is_answered_with_the_nearest() {
         ("pi", "tools.mcp__github__list_isues", "list_issues"),
         ("pi", "tools.mcp__gihub__list_issues", "list_issues"),
         ("refrain", "tools.mcp__github__list_isues", "list_issues"),
-        ("refrain", "tools.mcp__gihub__list_issues", "github"),
+        ("refrain", "tools.mcp__gihub__list_issues", "list_issues"),
     ] {
         let report = host(dialect)
             .run(&format!("try {{ return await {call}({{}}) }} catch (e) {{ return [e.code, e.message] }}"))
@@ -177,7 +177,7 @@ async fn a_flat_name_that_does_not_exist_is_answered_with_the_nearest() {
         // What does not lead anywhere is no source of its own.
         let told = found[1].as_str().unwrap_or_default();
         if found[0] != "unknown_tool"
-            || !told.contains(&format!("`{near}`"))
+            || !told.contains(&format!("{near}`"))
             || told.contains("source `tools`")
             || told.contains("source `codemode`")
         {

@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod calls;
+mod case;
 mod cases;
 mod checks;
 mod dialects;
@@ -9,6 +10,9 @@ mod errors;
 mod fake;
 mod globals;
 mod host;
+mod output;
+mod places;
+mod remarks;
 mod seeds;
 
 #[test]

@@ -1,0 +1,2 @@
+return [(1234567.891).toLocaleString(), (1234567.891).toLocaleString("de-DE"), "ä".localeCompare("z"), "a".localeCompare("B"), ["ä", "a", "z", "Z"].sort((a, b) => a.localeCompare(b)), "I".toLocaleLowerCase("tr"), "i".toLocaleUpperCase("tr"), "ß".toUpperCase(), "İ".toLowerCase().length, "ﬁ".normalize("NFKC"), typeof Intl, (12n ** 20n).toLocaleString()];
+// = ["1234567.891","1234567.891",1,1,["Z","a","z","ä"],"i","I","SS",2,"fi","undefined","3833759992447475122176"]

@@ -1,0 +1,3 @@
+const rows = Array.from({ length: 40 }, (_, i) => ({ k: (i * 7) % 5, i }));
+return { stable: rows.sort((a, b) => a.k - b.k).map((r) => r.i), mixed: [3, undefined, "10", null, 9, , "b", -0, NaN, "é", "z", "Z", 1e21].sort(), inconsistent: [5, 1, 4, 2, 3, 9, 8, 7, 6, 0, 11, 10].sort(() => 1), inconsistent2: [5, 1, 4, 2, 3].sort((a, b) => (a + b) % 3 - 1), typed: [...new Float64Array([3, -0, 0, NaN, -1]).sort()].map((x) => Object.is(x, -0) ? "-0" : String(x)) };
+// = {"stable":[0,5,10,15,20,25,30,35,3,8,13,18,23,28,33,38,1,6,11,16,21,26,31,36,4,9,14,19,24,29,34,39,2,7,12,17,22,27,32,37],"mixed":[-0,"10",1e+21,3,9,null,"Z","b",null,"z","é",null,null],"inconsistent":[9,6,2,7,1,5,4,0,11,10,3,8],"inconsistent2":[5,4,1,3,2],"typed":["-1","-0","0","3","NaN"]}
