@@ -80,16 +80,32 @@ const PATCHES: &[(&str, usize, &str)] = &[
         1,
         "CASE(OP_throw):\n            sf->cur_pc = pc;\n            rf_note_throw();\n            JS_Throw(ctx, *--sp);\n",
     ),
-    // A call stands where its name stands, and not where its last argument does.
+    // A call stands where its bracket opens, and not where its last argument does.
     (
-        "    dbuf_putc(bc, OP_source_loc);\n    dbuf_put_u32(bc, line_num);\n",
+        "        JSFunctionDef *fd = s->cur_func;\n        bool has_optional_chain = false;\n",
         1,
-        "    rf_line = line_num;\n    rf_column = col_num;\n    dbuf_putc(bc, OP_source_loc);\n    dbuf_put_u32(bc, line_num);\n",
+        "        JSFunctionDef *fd = s->cur_func;\n        bool has_optional_chain = false;\n        int call_line = s->token.line_num, call_column = s->token.col_num;\n",
     ),
     (
-        "            if (call_type == FUNC_CALL_TEMPLATE) {\n",
+        "                /* apply function call */\n                switch(opcode) {\n",
         1,
-        "            int call_line = rf_line, call_column = rf_column;\n            if (call_type == FUNC_CALL_TEMPLATE) {\n",
+        "                emit_source_loc_at(s, call_line, call_column);\n                switch(opcode) {\n",
+    ),
+    // Destructuring and spreading fail too, and have no place of their own.
+    (
+        "    assign_addr = s->cur_func->byte_code.size;\n    if (s->token.val == '{') {\n",
+        1,
+        "    assign_addr = s->cur_func->byte_code.size;\n    emit_source_loc(s);\n    if (s->token.val == '{') {\n",
+    ),
+    (
+        "        if (s->token.val == TOK_ELLIPSIS) {\n            if (next_token(s))\n                return -1;\n            if (js_parse_assign_expr(s))\n                return -1;\n            emit_op(s, OP_append);\n",
+        1,
+        "        if (s->token.val == TOK_ELLIPSIS) {\n            int spread_line = s->token.line_num, spread_column = s->token.col_num;\n            if (next_token(s))\n                return -1;\n            if (js_parse_assign_expr(s))\n                return -1;\n            emit_source_loc_at(s, spread_line, spread_column);\n            emit_op(s, OP_append);\n",
+    ),
+    (
+        "                        if (next_token(s))\n                            return -1;\n                        if (js_parse_assign_expr(s))\n                            return -1;\n                        /* XXX: could pass is_last indicator? */\n                        emit_op(s, OP_append);\n",
+        1,
+        "                        int spread_line = s->token.line_num, spread_column = s->token.col_num;\n                        if (next_token(s))\n                            return -1;\n                        if (js_parse_assign_expr(s))\n                            return -1;\n                        emit_source_loc_at(s, spread_line, spread_column);\n                        emit_op(s, OP_append);\n",
     ),
     (
         "            emit_func_call:\n                switch(opcode) {\n",
@@ -126,7 +142,7 @@ fn main() {
         .arg(manifest.join("guest/shim.c"))
         .args(["libregexp.c", "libunicode.c", "dtoa.c"].map(|name| sources.join(name)))
         // The stack lies below the data, so that an overflow traps at address zero and overwrites nothing.
-        .args(["-Wl,--stack-first", "-Wl,-z,stack-size=1048576", "-Wl,--strip-all", "-lm"])
+        .args(["-Wl,--stack-first", "-Wl,-z,stack-size=1048576", "-Wl,--export=__stack_pointer", "-Wl,--strip-all", "-lm"])
         .arg("-o")
         .arg(&module);
     let output = command.output().unwrap_or_else(|error| stop(&format!("cannot run {command:?}: {error}")));

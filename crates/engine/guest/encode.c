@@ -499,12 +499,12 @@ static int encode_object(Encoder *e, JSValueConst value, const Path *path, int l
         size_t size = (size_t)p->u.array.count << typed_array_size_log2(p->class_id);
         return encode_base64(e, p->u.array.u.uint8_ptr, size, names[p->class_id - JS_CLASS_UINT8C_ARRAY]);
     }
-    is_array = JS_IsArray(value);
+    is_array = js_is_array(e->c, value); /* a proxy of an array is one */
     if (is_array < 0)
-        return -1;
+        return could_not_read(e, path);
     if (is_array) {
         if (JS_GetLength(e->c, value, &length))
-            return -1;
+            return could_not_read(e, path);
         return encode_elements(e, value, length, path, level);
     }
     return encode_members(e, value, path, level);

@@ -5,7 +5,7 @@
 // values can still do what they like (getters, proxies, iterators of its own), so what comes from a script is only touched where said.
 (native) => {
   "use strict";
-  const { call: emitCall, encode, exit: endScript, output } = native;
+  const { call: emitCall, encode, exit: endScript, isBase64, output } = native;
   const { create, defineProperty, defineProperties, freeze } = Object;
   const { apply, ownKeys } = Reflect;
   const { isArray } = Array;
@@ -52,7 +52,7 @@
   // The lines of a stack that are the script's. Frames of this file and of the engine say nothing to its author.
   const ownFrames = (stack) => {
     if (typeof stack !== "string") return "";
-    const lines = apply(split, stack, ["\n"]);
+    const lines = apply(split, apply(slice, stack, [0, 20000]), ["\n"]);
     let kept = "";
     for (let i = 0; i < lines.length; i++) {
       if (apply(includes, lines[i], ["script:"])) kept += `    at ${apply(slice, apply(trim, lines[i], []), [3])}\n`;
@@ -89,19 +89,28 @@
     try {
       json = args === undefined ? "{}" : encode(args, AS_ARGUMENTS, "arguments");
     } catch (cause) {
-      const path = source === "" ? tool : `${source}.${tool}`;
+      const path = `${source}.${tool}`;
       const message = `the arguments of \`${path}\` cannot be sent: ${cause instanceof ThisError ? cause.message : show(cause)}`;
       return rejected(new ToolError({ code: "invalid_arguments", message, tool: path }));
     }
     return emitCall(encode([source, tool], TO_SHOW, "target"), json);
   };
-  const own = (name, args) => invoke("", name, args);
+  // A function of ours and no tool: its target is a name alone, which no property of `tools` can be.
+  const own = (name, args) => {
+    try {
+      return emitCall(encode(name, TO_SHOW, "target"), encode(args, AS_ARGUMENTS, "arguments"));
+    } catch (cause) {
+      const message = `\`${name}\` cannot be called so: ${cause instanceof ThisError ? cause.message : show(cause)}`;
+      return rejected(new ToolError({ code: "invalid_arguments", message, tool: name }));
+    }
+  };
 
   // ---- tools ----
 
   // Names that the language, or a printer of values, asks every object for. A tool of such a name is still found, since it is listed.
   const askedByTheLanguage = freeze({
     __proto__: null, then: 1, catch: 1, toJSON: 1, constructor: 1, toString: 1, valueOf: 1, inspect: 1, prototype: 1, length: 1,
+    hasOwnProperty: 1, isPrototypeOf: 1, propertyIsEnumerable: 1, toLocaleString: 1, nodeType: 1,
   });
 
   const readOnly = (what) => () => {
@@ -140,7 +149,9 @@
   };
 
   // A namespace that does not exist, or a flat name that does not: any use of it is a call that the host refuses with the nearest names.
-  const nestedTools = (sources) => {
+  const nestedTools = (listed) => {
+    const sources = create(null);
+    for (const source of ownKeys(listed)) sources[source] = listed[source];
     const namespace = (source) => lookup(`\`tools.${source}\``, sources[source] ?? [], (name) => tool(source, name), (name) => tool(source, name));
     // `tools.mcp__source__tool` is the name that other systems taught for `tools.source.tool`.
     const isFlat = (key) => apply(startsWith, key, ["mcp__"]);
@@ -233,25 +244,26 @@
     return settled;
   };
 
-  const BASE64 = /^[A-Za-z0-9+/]+={0,2}$/;
-  const { test } = RegExp.prototype;
   // An MCP image block, or a data: URL.
   const image = (picture) => {
-    let block = picture;
+    let mimeType, data;
     if (typeof picture === "string") {
       const comma = apply(indexOf, picture, [","]);
       const head = apply(slice, picture, [0, comma]);
       if (!apply(startsWith, head, ["data:image/"]) || !apply(includes, head, [";base64"])) {
         throw new ThisTypeError("image takes an MCP image block, or a data:image/…;base64 URL");
       }
-      block = { type: "image", mimeType: apply(split, apply(slice, head, [5]), [";"])[0], data: apply(slice, picture, [comma + 1]) };
+      mimeType = apply(split, apply(slice, head, [5]), [";"])[0];
+      data = apply(slice, picture, [comma + 1]);
+    } else if (typeof picture === "object" && picture !== null) {
+      ({ mimeType, data } = picture); // looked at once: a getter may answer otherwise the next time
     }
-    if (typeof block?.data !== "string" || typeof block.mimeType !== "string") {
+    if (typeof data !== "string" || typeof mimeType !== "string") {
       throw new ThisTypeError("image takes an MCP image block, { type: \"image\", mimeType, data }, or a data: URL");
     }
-    if (!apply(startsWith, block.mimeType, ["image/"])) throw new ThisTypeError(`image takes a mimeType like "image/png", not ${show(block.mimeType)}`);
-    if (!apply(test, BASE64, [block.data])) throw new ThisTypeError("the data of an image is base64, which this is not");
-    output(IMAGE, encode({ type: "image", mimeType: block.mimeType, data: block.data }, AS_ARGUMENTS, "image"));
+    if (!apply(startsWith, mimeType, ["image/"])) throw new ThisTypeError(`image takes a mimeType like "image/png", not ${show(mimeType)}`);
+    if (!isBase64(data)) throw new ThisTypeError("the data of an image is base64, which this is not");
+    output(IMAGE, `{"type":"image","mimeType":${encode(mimeType, TO_SHOW, "image")},"data":"${data}"}`);
   };
 
   const globals = {
@@ -288,6 +300,12 @@
   };
 
   for (const name of ["SharedArrayBuffer", "Atomics", "gc"]) delete globalThis[name];
+  // V8's way to a stack: it would show the functions of this file, and could leave an error without its lines.
+  delete Error.prepareStackTrace;
+  delete Error.stackTraceLimit;
+  Error.captureStackTrace = (target) => {
+    hide(target, "stack", new ThisError().stack);
+  };
   for (const name of ownKeys(globals)) hide(globalThis, name, globals[name]);
   const env = { setTimeout };
   for (const library of native.libraries) {
@@ -341,12 +359,14 @@
       const out = { __proto__: null };
       if (thrown instanceof ThisError) {
         out.name = show(thrown.name);
-        out.message = show(thrown.message) + causes(thrown);
+        const message = show(thrown.message);
+        const more = causes(thrown);
+        out.message = short(message + (message !== "" && isArray(thrown.errors) ? ": " : "") + more);
         out.stack = ownFrames(thrown.stack);
         if (thrown instanceof ToolError) out.tool = { code: thrown.code, tool: thrown.tool, call: thrown.call };
         if (thrown instanceof ThisRangeError && apply(startsWith, out.message, ["Maximum call stack size exceeded"])) out.overflow = true;
       } else {
-        out.message = show(thrown);
+        out.message = short(show(thrown));
         out.stack = site;
       }
       return encode(out, TO_SHOW, "error");

@@ -11,6 +11,7 @@
  *
  * Not here: policy, names of tools, limits. The host counts memory and fuel, and stops the guest from outside. */
 
+#include <ctype.h>
 #include <stdint.h>
 
 struct JSContext;
@@ -21,8 +22,6 @@ static int rf_wake(struct JSContext *c, struct JSObject *p);
 static void rf_no_method(struct JSContext *c, uint64_t receiver);
 static uint64_t rf_not_iterable(struct JSContext *c, uint64_t value);
 static void rf_note_throw(void);
-/* The place of the last instruction that has one, while code is generated. */
-static int rf_line, rf_column;
 
 #include "quickjs.c"
 
@@ -214,13 +213,26 @@ static void on_rejection(JSContext *c, JSValueConst promise, JSValueConst reason
     remember_unwatched(0, JS_DupValue(c, promise), site);
 }
 
+static void note_more(const char *kind, uint32_t count)
+{
+    char text[64];
+    JSValue message;
+
+    if (count <= MOST_NOTES)
+        return;
+    snprintf(text, sizeof(text), "and %u more like it", count - MOST_NOTES);
+    message = JS_NewString(ctx, text);
+    say_note(kind, message, 0, JS_UNDEFINED);
+    JS_FreeValue(ctx, message);
+}
+
 /* Notes what the script made and never looked at. */
 static void note_unwatched(void)
 {
-    uint32_t i, told = 0;
+    uint32_t i, calls = 0, others = 0;
 
     for (i = 0; i < pending_count; i++) {
-        if (!is_watched(pending[i].promise) && ++told <= MOST_NOTES)
+        if (!is_watched(pending[i].promise) && ++calls <= MOST_NOTES)
             say_note("not_awaited", JS_UNDEFINED, pending[i].id, pending[i].site);
     }
     for (i = 0; i < unwatched_count; i++) {
@@ -230,7 +242,7 @@ static void note_unwatched(void)
             continue;
         if (JS_IsObject(script) && JS_VALUE_GET_PTR(one->promise) == JS_VALUE_GET_PTR(script))
             continue;
-        if (++told > MOST_NOTES)
+        if (++*(one->call ? &calls : &others) > MOST_NOTES)
             continue;
         if (JS_PromiseState(ctx, one->promise) == JS_PROMISE_REJECTED) {
             reason = JS_PromiseResult(ctx, one->promise);
@@ -244,14 +256,8 @@ static void note_unwatched(void)
         JS_FreeValue(ctx, message);
         JS_FreeValue(ctx, reason);
     }
-    if (told > MOST_NOTES) {
-        char text[64];
-        JSValue message;
-        snprintf(text, sizeof(text), "%u more promises that nobody looked at", told - MOST_NOTES);
-        message = JS_NewString(ctx, text);
-        say_note("not_awaited", message, 0, JS_UNDEFINED);
-        JS_FreeValue(ctx, message);
-    }
+    note_more("not_awaited", calls);
+    note_more("unhandled_rejection", others);
 }
 
 /* Where the last `throw` stood. */
@@ -324,6 +330,10 @@ static JSValue native_call(JSContext *c, JSValueConst this_val, int argc, JSValu
 
     if (argc < 2)
         return JS_ThrowTypeError(c, "native.call takes two arguments");
+    if (exited) { /* something swallowed the end of the script, as a promise's executor can */
+        JS_ThrowInterrupted(c);
+        return JS_EXCEPTION;
+    }
     if (!grow((void **)&pending, pending_count, &pending_room, sizeof(*pending)))
         return JS_EXCEPTION;
     target = JS_ToCStringLen(c, &target_len, argv[0]);
@@ -432,10 +442,41 @@ static int32_t settle(void)
     }
 }
 
+static int has_exited(JSRuntime *r, void *opaque)
+{
+    return exited;
+}
+
+/* native.isBase64(text): whether a text is nothing but base64. A regular expression over megabytes would need as many for itself. */
+static JSValue native_is_base64(JSContext *c, JSValueConst this_val, int argc, JSValueConst *argv)
+{
+    JSString *string;
+    uint32_t i, padding = 0;
+    bool ok;
+    JSValue flat = argc ? JS_ToString(c, argv[0]) : JS_UNDEFINED;
+
+    if (JS_VALUE_GET_TAG(flat) != JS_TAG_STRING) {
+        JS_FreeValue(c, flat);
+        return JS_FALSE;
+    }
+    string = JS_VALUE_GET_STRING(flat);
+    ok = string->len > 0 && !string->is_wide_char;
+    for (i = 0; ok && i < string->len; i++) {
+        uint8_t byte = str8(string)[i];
+        if (byte == '=')
+            ok = ++padding <= 2;
+        else
+            ok = !padding && (isalnum(byte) || byte == '+' || byte == '/');
+    }
+    JS_FreeValue(c, flat);
+    return JS_NewBool(c, ok);
+}
+
 static const JSCFunctionListEntry native_functions[] = {
     JS_CFUNC_DEF("call", 2, native_call),
     JS_CFUNC_DEF("encode", 3, native_encode),
     JS_CFUNC_DEF("exit", 0, native_exit),
+    JS_CFUNC_DEF("isBase64", 1, native_is_base64),
     JS_CFUNC_DEF("output", 2, native_output),
 };
 
@@ -568,6 +609,7 @@ int32_t EXPORT(rf_initialise)(char *prelude, size_t length)
     if (freeze_builtins())
         goto failed;
     JS_SetHostPromiseRejectionTracker(rt, on_rejection, NULL);
+    JS_SetInterruptHandler(rt, has_exited, NULL);
     /* Twice: a collection orders the list of objects anew, and a second one finds it in order. So one in a run changes little. */
     JS_RunGC(rt);
     JS_RunGC(rt);

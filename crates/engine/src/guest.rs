@@ -9,7 +9,7 @@ use wasmtime::{Caller, Extern, Linker, Memory, ResourceLimiter, Result, bail};
 
 use crate::{
     limits::{Limits, Stop},
-    sandbox::{Call, Output},
+    sandbox::{Call, Output, Target},
 };
 
 /// The host's data of one store.
@@ -25,6 +25,10 @@ pub(crate) struct Host {
     pub(crate) calls_made: u32,
     pub(crate) output_bytes: usize,
     pub(crate) output_cut: bool,
+    pub(crate) image_bytes: usize,
+    image_cut: bool,
+    other_bytes: usize,
+    other_cut: bool,
     pub(crate) stop_asked: Arc<AtomicBool>,
     /// Set while the stack is read after a stop, when nothing may stop the guest again.
     pub(crate) post_mortem: bool,
@@ -48,6 +52,10 @@ impl Host {
             calls_made: 0,
             output_bytes: 0,
             output_cut: false,
+            image_bytes: 0,
+            image_cut: false,
+            other_bytes: 0,
+            other_cut: false,
             stop_asked: Arc::new(AtomicBool::new(false)),
             post_mortem: false,
         }
@@ -74,25 +82,28 @@ impl Host {
                 if first.len().saturating_add(b.len()) > self.limits.argument_bytes {
                     return self.reached("argument_bytes", self.limits.argument_bytes as u64);
                 }
-                let [source, tool] = serde_json::from_slice::<[String; 2]>(first)
-                    .unwrap_or_else(|_| [String::from("\u{fffd}"), String::from_utf8_lossy(first).into_owned()]);
-                self.calls.push(Call { call: id, source, tool, args: text(b) });
+                self.calls.push(Call { call: id, target: Target::from_guest(first), args: text(b) });
             }
             2 => {
                 // The script goes on: what it said first is kept, and what is too much is dropped with a word about it. A log line
                 // is cut where the room ends; of anything else a part would be of no use.
-                let room = self.limits.output_bytes.saturating_sub(self.output_bytes);
+                let (most, used, cut) = match id {
+                    0 | 1 => (self.limits.output_bytes, &mut self.output_bytes, &mut self.output_cut),
+                    2 => (self.limits.image_bytes, &mut self.image_bytes, &mut self.image_cut),
+                    // Remarks, progress and store: bounded as well, and not by what a script logs.
+                    _ => (self.limits.result_bytes, &mut self.other_bytes, &mut self.other_cut),
+                };
+                let room = most.saturating_sub(*used);
                 let size = first.len().saturating_add(1);
                 if size <= room {
-                    self.output_bytes += size;
+                    *used += size;
                     self.output.push(Output::from_guest(id, text(first)));
-                } else if !self.output_cut {
-                    self.output_cut = true;
-                    self.output_bytes = self.limits.output_bytes;
+                } else if !*cut {
+                    (*cut, *used) = (true, most);
                     if id <= 1 {
                         self.output.push(Output::from_guest(id, text(first)).cut(room));
                     }
-                    self.output.push(Output::Cut);
+                    self.output.push(Output::Cut { images: id == 2 });
                 }
             }
             3 => {

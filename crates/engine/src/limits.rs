@@ -14,8 +14,10 @@ pub struct Limits {
     pub calls: u32,
     /// Bytes of the arguments of one call.
     pub argument_bytes: usize,
-    /// Bytes of all logs, texts, images and remarks of the run together. What is more is dropped, and the run goes on.
+    /// Bytes of all logs and texts of the run together. What is more is dropped, and the run goes on.
     pub output_bytes: usize,
+    /// Bytes of all images of the run together. What is more is dropped, and the run goes on.
+    pub image_bytes: usize,
     /// Bytes of the value that the script returns.
     pub result_bytes: usize,
 }
@@ -28,6 +30,7 @@ impl Default for Limits {
             calls: 1_000,
             argument_bytes: 4 << 20,
             output_bytes: 1 << 20,
+            image_bytes: 32 << 20,
             result_bytes: 32 << 20,
         }
     }

@@ -56,12 +56,40 @@ pub enum Outcome {
 pub struct Call {
     /// 1, 2, … in the order the script made them.
     pub call: u32,
-    /// The namespace as the script wrote it.
-    pub source: String,
-    /// The tool as the script wrote it.
-    pub tool: String,
+    /// What it calls.
+    pub target: Target,
     /// The arguments: JSON text, as the guest wrote it. Not checked.
     pub args: String,
+}
+
+/// What a call is of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// A tool, as the script wrote it.
+    Tool {
+        /// The namespace.
+        source: String,
+        /// The name in it.
+        tool: String,
+    },
+    /// A function of the script environment that the host answers, such as `sleep`. No tool can be taken for one.
+    Function(String),
+}
+
+impl Target {
+    pub(crate) fn from_guest(json: &[u8]) -> Self {
+        #[derive(Deserialize)]
+        #[serde(untagged)]
+        enum Form {
+            Tool([String; 2]),
+            Function(String),
+        }
+        match serde_json::from_slice(json) {
+            Ok(Form::Tool([source, tool])) => Self::Tool { source, tool },
+            Ok(Form::Function(name)) => Self::Function(name),
+            Err(_) => Self::Tool { source: "\u{fffd}".into(), tool: String::from_utf8_lossy(json).into_owned() },
+        }
+    }
 }
 
 /// Something the script said beside its result.
@@ -94,8 +122,11 @@ pub enum Output {
     },
     /// The engine's own remark about what the script did.
     Note(Remark),
-    /// What was said past [`Limits::output_bytes`] was dropped. Said once.
-    Cut,
+    /// What was said past [`Limits::output_bytes`], or shown past [`Limits::image_bytes`], was dropped. Said once for each.
+    Cut {
+        /// Whether it was images.
+        images: bool,
+    },
 }
 
 /// A remark of the engine.
@@ -351,6 +382,8 @@ impl Sandbox {
             Some(wasmtime::Trap::OutOfFuel) => Stop::Limit { setting: "fuel", value: self.limits.fuel },
             Some(wasmtime::Trap::Interrupt) => Stop::Asked,
             Some(wasmtime::Trap::StackOverflow) => Stop::Stack,
+            // The guest's own stack lies lowest in its memory, so one that is used up runs below address zero.
+            Some(wasmtime::Trap::MemoryOutOfBounds) if self.exports.stack_left(&mut self.store) < 4096 => Stop::Stack,
             _ => Stop::Fault(format!("{error:#}")),
         }
     }

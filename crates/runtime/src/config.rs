@@ -76,6 +76,8 @@ pub struct LimitSettings {
     pub result_kb: u64,
     /// Logs and texts of a run together, in KiB.
     pub log_kb: u64,
+    /// Images of a run together, in KiB.
+    pub image_kb: u64,
     /// The value that the script returns, in KiB.
     pub return_kb: u64,
 }
@@ -90,6 +92,7 @@ impl Default for LimitSettings {
             argument_kb: 4_096,
             result_kb: 16_384,
             log_kb: 1_024,
+            image_kb: 32_768,
             return_kb: 32_768,
         }
     }
@@ -104,6 +107,7 @@ impl LimitSettings {
             calls: self.calls,
             argument_bytes: bytes(self.argument_kb, 1 << 10),
             output_bytes: bytes(self.log_kb, 1 << 10),
+            image_bytes: bytes(self.image_kb, 1 << 10),
             result_bytes: bytes(self.return_kb, 1 << 10),
         }
     }

@@ -6,7 +6,7 @@
 //!
 //! # What is certain
 //!
-//! A fault is certain when it lies on the way that every run to the end takes ([`Reach::Sure`]: no branch, no loop, no `try`,
+//! A fault is certain when it lies on the way that every run to the end takes ([`Reach::Sure`](refrain_engine::source::Reach::Sure): no branch, no loop, no `try`,
 //! no function that is not surely called and awaited, nothing behind a `return`, no use of `exit` anywhere), and
 //!
 //! * it is the use of a name that nothing defines, that the script neither assigns nor looks at with `typeof`, in a script

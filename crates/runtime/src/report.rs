@@ -333,7 +333,11 @@ impl Report {
                 Output::Text(text) => texts.push(relocated(text, script.map)),
                 Output::Image(block) => report.images.extend(Json::new(block.clone())),
                 Output::Note(remark) => report.notes.push(remarked(run, remark, script)),
-                Output::Cut => {
+                Output::Cut { images: true } => {
+                    let told = format!("images past {} KiB (`image_kb`) were dropped", limits.image_kb);
+                    report.notes.push(Note::new("output_cut", told));
+                }
+                Output::Cut { images: false } => {
                     let told = format!("logs and texts past {} KiB (`log_kb`) were dropped", limits.log_kb);
                     report.notes.push(Note::new("output_cut", told));
                 }

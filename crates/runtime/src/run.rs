@@ -233,10 +233,11 @@ impl Run {
     /// Takes in a turn of the sandbox. The first one is the start.
     pub(crate) fn turned(&mut self, turn: Turn) {
         for call in turn.calls {
-            let (path, plan) = if call.source.is_empty() {
-                (call.tool.clone(), functions::plan(&self.catalog, self.dialect, &call.tool, &call.args))
-            } else {
-                self.plan(&call)
+            let (path, plan) = match &call.target {
+                refrain_engine::Target::Function(name) => {
+                    (name.clone(), functions::plan(&self.catalog, self.dialect, name, &call.args))
+                }
+                refrain_engine::Target::Tool { source, tool } => self.plan(&call, source, tool),
             };
             self.calls.push(Made {
                 call: call.call,
@@ -260,11 +261,11 @@ impl Run {
     }
 
     /// What is to happen with a call of a tool, and the tool's path.
-    fn plan(&self, call: &Call) -> (String, Plan) {
-        let resolved = self.resolve(call);
+    fn plan(&self, call: &Call, source: &str, tool: &str) -> (String, Plan) {
+        let resolved = self.resolve(source, tool);
         let path = match &resolved {
             Ok(tool) => tool.path(),
-            Err(_) => format!("{}.{}", call.source, call.tool),
+            Err(_) => format!("{source}.{tool}"),
         };
         let plan = resolved.and_then(|tool| {
             let args = serde_json::from_str::<Value>(&call.args).map_err(|error| {
@@ -280,20 +281,20 @@ impl Run {
     }
 
     /// The tool that a call names: by source and name, or by a flat name of the global that holds all tools.
-    fn resolve(&self, call: &Call) -> Result<&Tool, CallError> {
+    fn resolve(&self, source: &str, name: &str) -> Result<&Tool, CallError> {
         let root = self.dialect.map_or("tools", |dialect| dialect.root);
-        let is_source = self.catalog.sources().iter().any(|status| status.name == call.source);
-        if call.source != root || is_source {
-            return Ok(self.catalog.resolve(&call.source, &call.tool)?);
+        let is_source = self.catalog.sources().iter().any(|status| status.name == source);
+        if source != root || is_source {
+            return Ok(self.catalog.resolve(source, name)?);
         }
         let flat = self.catalog.flat_names();
-        if let Some(tool) = flat.get(&call.tool) {
+        if let Some(tool) = flat.get(name) {
             return self.catalog.resolve(&tool.source, &tool.name).map_err(CallError::from);
         }
         let named: Vec<&Tool> =
-            self.catalog.tools().iter().filter(|tool| tool.name == call.tool || tool.ident == call.tool).collect();
+            self.catalog.tools().iter().filter(|tool| tool.name == name || tool.ident == name).collect();
         let hint = match named[..] {
-            [] => nearest(&call.tool, flat.keys().map(String::as_str))
+            [] => nearest(name, flat.keys().map(String::as_str))
                 .map(|near| format!("; did you mean `{root}.{near}`?"))
                 .unwrap_or_default(),
             _ => {
@@ -302,7 +303,7 @@ impl Run {
                 format!("; several sources have it: {}", calls.join(", "))
             }
         };
-        Err(CallError::new(ErrorCode::UnknownTool, format!("no tool `{root}.{}`{hint}", call.tool)))
+        Err(CallError::new(ErrorCode::UnknownTool, format!("no tool `{root}.{name}`{hint}")))
     }
 
     /// Ends the waiting script from outside.

@@ -91,6 +91,8 @@ const SCALARS: &[Scalar] = &[
     whole("limits", "result_kb", 1..=MOST_KB, |all| all.limits.result_kb, |all, n| all.limits.result_kb = n),
     // Logs and texts of a run. Since 0.1.
     whole("limits", "log_kb", 1..=MOST_KB, |all| all.limits.log_kb, |all, n| all.limits.log_kb = n),
+    // Images of a run. Since 0.1.
+    whole("limits", "image_kb", 1..=MOST_KB, |all| all.limits.image_kb, |all, n| all.limits.image_kb = n),
     // What a script returns. Since 0.1.
     whole("limits", "return_kb", 1..=MOST_KB, |all| all.limits.return_kb, |all, n| all.limits.return_kb = n),
     // Where runs are kept. Since 0.1.

@@ -1,6 +1,6 @@
 //! The guest's exports, typed, and the copying of texts into its memory.
 
-use wasmtime::{Instance, Memory, Result, Store, TypedFunc, bail};
+use wasmtime::{Global, Instance, Memory, Result, Store, TypedFunc, bail};
 
 use crate::{
     guest::{End, Host},
@@ -19,6 +19,7 @@ pub(crate) struct Exports {
     start: TypedFunc<(u32, u32), i32>,
     deliver: TypedFunc<(u32, u32, u32, u32), i32>,
     position: TypedFunc<(), u32>,
+    stack_pointer: Option<Global>,
 }
 
 impl Exports {
@@ -33,6 +34,7 @@ impl Exports {
             start: instance.get_typed_func(&mut *store, "rf_start")?,
             deliver: instance.get_typed_func(&mut *store, "rf_deliver")?,
             position: instance.get_typed_func(&mut *store, "rf_where")?,
+            stack_pointer: instance.get_global(&mut *store, "__stack_pointer"),
         })
     }
 
@@ -99,6 +101,12 @@ impl Exports {
         let text = &text[..text.len().min(4096)];
         let end = text.iter().position(|byte| *byte == 0).unwrap_or(0);
         Frame::parse_all(&String::from_utf8_lossy(&text[..end]))
+    }
+
+    /// Bytes between the guest's stack pointer and the end of its stack. A pointer past the end counts as none.
+    pub(crate) fn stack_left(&self, store: &mut Store<Host>) -> usize {
+        let pointer = self.stack_pointer.and_then(|global| global.get(&mut *store).i32());
+        pointer.map_or(usize::MAX, |pointer| usize::try_from(pointer).unwrap_or(0))
     }
 
     async fn copy_in(&self, store: &mut Store<Host>, bytes: &[u8]) -> Result<u32> {

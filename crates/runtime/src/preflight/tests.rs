@@ -471,7 +471,8 @@ fn ending(engine: &Engine, catalog: &Catalog, script: &str) -> Status {
     let mut turn = runtime.block_on(sandbox.start(&prepared.javascript, &start));
     let mut calls = std::collections::VecDeque::from(std::mem::take(&mut turn.calls));
     while let (Status::Waiting, Some(call)) = (&turn.status, calls.pop_front()) {
-        let refused = catalog.resolve(&call.source, &call.tool).map_err(|error| error.to_string()).and_then(|tool| {
+        let refrain_engine::Target::Tool { source, tool } = &call.target else { continue };
+        let refused = catalog.resolve(source, tool).map_err(|error| error.to_string()).and_then(|tool| {
             let args = serde_json::from_str(&call.args).unwrap();
             tool.check_args(&args).map_err(|error| error.message)
         });

@@ -1,0 +1,128 @@
+//! Prints how many sandboxes live side by side, and how well: `cargo run --release -p refrain-engine --example crowd`.
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a program that measures and prints"
+)]
+
+use std::time::{Duration, Instant};
+
+use refrain_engine::{Engine, Limits, Sandbox, Start, Status, source};
+
+const SLICE: Duration = Duration::from_millis(10);
+const SPINNING: usize = 8;
+const WAITING: usize = 2_000;
+
+fn main() {
+    let engine = Engine::new(Some(std::env::temp_dir().join("refrain-measure"))).unwrap();
+    let ticker = engine.clone();
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(SLICE);
+            ticker.tick();
+        }
+    });
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
+    runtime.block_on(alone(&engine));
+    runtime.block_on(beside_spinners(&engine));
+    runtime.block_on(waiting(&engine));
+}
+
+fn start() -> Start {
+    Start { clock_ms: 0, seed: 1, facts: r#"{"args":{},"tools":{"x":["get"]}}"#.into() }
+}
+
+async fn begin(engine: &Engine, javascript: &str) -> Sandbox {
+    let mut sandbox = engine.sandbox(Limits { fuel: u64::MAX / 2, ..Limits::default() }).unwrap();
+    let turn = sandbox.start(javascript, &start()).await;
+    assert!(matches!(turn.status, Status::Returned(_) | Status::Waiting), "{:?}", turn.status);
+    sandbox
+}
+
+/// How many of the smallest scripts a second, on both workers.
+async fn alone(engine: &Engine) {
+    const EACH: u32 = 5_000;
+    let began = Instant::now();
+    let workers: Vec<_> = (0..2)
+        .map(|_| {
+            let engine = engine.clone();
+            tokio::spawn(async move {
+                for _ in 0..EACH {
+                    let javascript = source::prepare("return 1+1").unwrap().javascript;
+                    drop(begin(&engine, &javascript).await);
+                    tokio::task::yield_now().await;
+                }
+            })
+        })
+        .collect();
+    for worker in workers {
+        worker.await.unwrap();
+    }
+    let rate = f64::from(2 * EACH) / began.elapsed().as_secs_f64();
+    println!("{:<52} {rate:.0} per second", "`return 1+1`, prepared and run, two workers");
+}
+
+/// The time of the smallest script beside scripts that compute without end, on two workers.
+async fn beside_spinners(engine: &Engine) {
+    let spin = source::prepare("for (;;) {}").unwrap().javascript;
+    let mut stoppers = Vec::new();
+    let mut spinners = Vec::new();
+    for _ in 0..SPINNING {
+        let mut sandbox = engine.sandbox(Limits { fuel: u64::MAX / 2, ..Limits::default() }).unwrap();
+        stoppers.push(sandbox.stopper());
+        let spin = spin.clone();
+        spinners.push(tokio::spawn(async move { sandbox.start(&spin, &start()).await }));
+    }
+    let measured = tokio::spawn({
+        let engine = engine.clone();
+        async move {
+            let mut all = Vec::new();
+            for _ in 0..300 {
+                let began = Instant::now();
+                let javascript = source::prepare("return 1+1").unwrap().javascript;
+                // A new task each, as a server would.
+                let engine = engine.clone();
+                tokio::spawn(async move { drop(begin(&engine, &javascript).await) }).await.unwrap();
+                all.push(began.elapsed());
+            }
+            all.sort_unstable();
+            all
+        }
+    });
+    let all = measured.await.unwrap();
+    for stopper in &stoppers {
+        stopper.stop();
+    }
+    for spinner in spinners {
+        assert!(matches!(spinner.await.unwrap().status, Status::Stopped(..)));
+    }
+    for (name, at) in [("p50", 50), ("p99", 99), ("most", 100)] {
+        let time = all[(all.len() * at / 100).min(all.len() - 1)];
+        println!("{:<52} {:.2} ms", format!("`return 1+1` beside {SPINNING} spinning runs, {name}"), time.as_secs_f64() * 1000.0);
+    }
+}
+
+/// What a run that waits keeps.
+async fn waiting(engine: &Engine) {
+    let small = source::prepare("const a = { b: [1, 2, 3] }; await tools.x.get({ id: 1 }); return a").unwrap().javascript;
+    let before = resident();
+    let mut all = Vec::new();
+    for _ in 0..WAITING {
+        all.push(begin(engine, &small).await);
+    }
+    let each = (resident() - before) / WAITING as u64;
+    println!("{:<52} {} KiB", format!("memory of a waiting run, of {WAITING}"), each >> 10);
+    let began = Instant::now();
+    let bytes: usize = all.iter().map(|sandbox| sandbox.save().to_bytes().len()).sum();
+    println!("{:<52} {} KiB, {:.2} ms", "the same put away", bytes / WAITING >> 10, began.elapsed().as_secs_f64() * 1000.0 / WAITING as f64);
+    drop(all);
+    println!("{:<52} {} KiB", "what is left of each when all are dropped", resident().saturating_sub(before) / WAITING as u64 >> 10);
+}
+
+/// The resident memory of this process in bytes; zero where the system does not tell.
+fn resident() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
+    line.split_whitespace().nth(1).and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or(0) << 10
+}
