@@ -73,7 +73,11 @@ const PATCHES: &[(&str, usize, &str)] = &[
         1,
         "                if (unlikely(JS_VALUE_GET_TAG(call_argv[-1]) != JS_TAG_OBJECT)) {\n                    rf_no_method(ctx, call_argv[-2]);\n                    goto exception;\n                }\n                ret_val = JS_CallInternal(ctx, call_argv[-1], call_argv[-2],\n                                          JS_UNDEFINED, call_argc,\n",
     ),
-    ("        return JS_ThrowTypeError(ctx, \"value is not iterable\");\n", 1, "        return rf_not_iterable(ctx, obj);\n"),
+    (
+        "        return JS_ThrowTypeError(ctx, \"value is not iterable\");\n",
+        1,
+        "        return rf_not_iterable(ctx, obj);\n",
+    ),
     // A throw notes where it stands, for values that are no errors and have no stack.
     (
         "CASE(OP_throw):\n            JS_Throw(ctx, *--sp);\n",
@@ -142,7 +146,13 @@ fn main() {
         .arg(manifest.join("guest/shim.c"))
         .args(["libregexp.c", "libunicode.c", "dtoa.c"].map(|name| sources.join(name)))
         // The stack lies below the data, so that an overflow traps at address zero and overwrites nothing.
-        .args(["-Wl,--stack-first", "-Wl,-z,stack-size=1048576", "-Wl,--export=__stack_pointer", "-Wl,--strip-all", "-lm"])
+        .args([
+            "-Wl,--stack-first",
+            "-Wl,-z,stack-size=1048576",
+            "-Wl,--export=__stack_pointer",
+            "-Wl,--strip-all",
+            "-lm",
+        ])
         .arg("-o")
         .arg(&module);
     let output = command.output().unwrap_or_else(|error| stop(&format!("cannot run {command:?}: {error}")));

@@ -3,7 +3,7 @@
 //! Plain data in a fixed order: sources by name, tools by name within. It goes to JSON and back unchanged, since a run keeps
 //! the catalog that it started with.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{collections::BTreeMap, fmt::Write as _, sync::OnceLock};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -65,6 +65,19 @@ pub struct Catalog {
     /// Name and identifier of each source that differ.
     #[serde(skip)]
     idents: BTreeMap<String, String>,
+    /// Index into `tools` by flat name, made when first asked for.
+    #[serde(skip)]
+    pub(crate) flat: FlatNames,
+}
+
+/// Flat names and the tools that they mean. Follows from the tools, so it is no part of a catalog's value.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct FlatNames(pub(crate) OnceLock<BTreeMap<String, usize>>);
+
+impl PartialEq for FlatNames {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
 }
 
 #[derive(Deserialize)]
@@ -109,7 +122,7 @@ impl Catalog {
             .filter(|(name, ident)| *name != ident)
             .map(|(name, ident)| ((*name).to_owned(), ident))
             .collect();
-        Self { tools, sources, idents }
+        Self { tools, sources, idents, flat: FlatNames::default() }
     }
 
     /// Returns all tools, sources by name and tools by name.

@@ -78,9 +78,8 @@ impl Catalog {
             camel(&format!("{source}_{}", tool.ident)),
             format!("mcp__{}__{}", tool.source, tool.name),
         ];
-        let names = self.flat_names();
         let means_it = |name: &&String| {
-            names.get(*name).is_some_and(|known| (&known.source, &known.name) == (&tool.source, &tool.name))
+            self.flat(name).is_some_and(|known| (&known.source, &known.name) == (&tool.source, &tool.name))
         };
         // Pi taught the first form, the others the second and third.
         let first = usize::from(dialect.list.is_none());
@@ -88,27 +87,38 @@ impl Catalog {
         format!("{}{}", dialect.root, name::access(found.unwrap_or(&tool.name)))
     }
 
-    /// Returns every flat name of every tool: `mcp__github__list_issues`, `githubListIssues`, and `list_issues` where only one source
-    /// has such a tool. Where two tools would have one name, neither has it.
+    /// Returns the tool that a flat name means: `mcp__github__list_issues`, `githubListIssues`, and `list_issues` where only one
+    /// source has such a tool. Where two tools would have one name, neither has it.
     #[must_use]
-    pub fn flat_names(&self) -> BTreeMap<String, &Tool> {
-        let mut names: BTreeMap<String, Option<&Tool>> = BTreeMap::new();
-        for tool in self.tools() {
-            let source = self.source_ident(&tool.source);
-            let mut spellings = vec![camel(&format!("{source}_{}", tool.ident))];
-            for spelling in [&tool.name, &tool.ident] {
-                spellings.push(spelling.clone());
-                spellings.push(format!("mcp__{}__{spelling}", tool.source));
-                spellings.push(format!("mcp__{source}__{spelling}"));
-            }
-            for spelling in spellings {
-                let entry = names.entry(spelling).or_insert(Some(tool));
-                if entry.is_some_and(|known| (&known.source, &known.name) != (&tool.source, &tool.name)) {
-                    *entry = None;
+    pub fn flat(&self, name: &str) -> Option<&Tool> {
+        Some(&self.tools()[*self.flat_index().get(name)?])
+    }
+
+    /// Returns every flat name with its tool, by name.
+    pub fn flat_names(&self) -> impl Iterator<Item = (&str, &Tool)> {
+        self.flat_index().iter().map(|(name, index)| (name.as_str(), &self.tools()[*index]))
+    }
+
+    fn flat_index(&self) -> &BTreeMap<String, usize> {
+        self.flat.0.get_or_init(|| {
+            let mut names: BTreeMap<String, Option<usize>> = BTreeMap::new();
+            for (index, tool) in self.tools().iter().enumerate() {
+                let source = self.source_ident(&tool.source);
+                let mut spellings = vec![camel(&format!("{source}_{}", tool.ident))];
+                for spelling in [&tool.name, &tool.ident] {
+                    spellings.push(spelling.clone());
+                    spellings.push(format!("mcp__{}__{spelling}", tool.source));
+                    spellings.push(format!("mcp__{source}__{spelling}"));
+                }
+                for spelling in spellings {
+                    let entry = names.entry(spelling).or_insert(Some(index));
+                    if *entry != Some(index) {
+                        *entry = None;
+                    }
                 }
             }
-        }
-        names.into_iter().filter_map(|(name, tool)| Some((name, tool?))).collect()
+            names.into_iter().filter_map(|(name, index)| Some((name, index?))).collect()
+        })
     }
 }
 
@@ -139,8 +149,7 @@ mod tests {
             Tool::new("other", "list_issues"),
         ];
         let catalog = Catalog::new(tools, Vec::new());
-        let names: Vec<String> =
-            catalog.flat_names().into_iter().map(|(name, tool)| format!("{name} = {}", tool.path())).collect();
+        let names: Vec<String> = catalog.flat_names().map(|(name, tool)| format!("{name} = {}", tool.path())).collect();
         insta::assert_snapshot!(names.join("\n"), @"
         githubListIssues = github.list_issues
         list-items = my-src.list-items

@@ -99,13 +99,18 @@ async fn beside_spinners(engine: &Engine) {
     }
     for (name, at) in [("p50", 50), ("p99", 99), ("most", 100)] {
         let time = all[(all.len() * at / 100).min(all.len() - 1)];
-        println!("{:<52} {:.2} ms", format!("`return 1+1` beside {SPINNING} spinning runs, {name}"), time.as_secs_f64() * 1000.0);
+        println!(
+            "{:<52} {:.2} ms",
+            format!("`return 1+1` beside {SPINNING} spinning runs, {name}"),
+            time.as_secs_f64() * 1000.0
+        );
     }
 }
 
 /// What a run that waits keeps.
 async fn waiting(engine: &Engine) {
-    let small = source::prepare("const a = { b: [1, 2, 3] }; await tools.x.get({ id: 1 }); return a").unwrap().javascript;
+    let small =
+        source::prepare("const a = { b: [1, 2, 3] }; await tools.x.get({ id: 1 }); return a").unwrap().javascript;
     let before = resident();
     let mut all = Vec::new();
     for _ in 0..WAITING {
@@ -115,9 +120,18 @@ async fn waiting(engine: &Engine) {
     println!("{:<52} {} KiB", format!("memory of a waiting run, of {WAITING}"), each >> 10);
     let began = Instant::now();
     let bytes: usize = all.iter().map(|sandbox| sandbox.save().to_bytes().len()).sum();
-    println!("{:<52} {} KiB, {:.2} ms", "the same put away", bytes / WAITING >> 10, began.elapsed().as_secs_f64() * 1000.0 / WAITING as f64);
+    println!(
+        "{:<52} {} KiB, {:.2} ms",
+        "the same put away",
+        bytes / WAITING >> 10,
+        began.elapsed().as_secs_f64() * 1000.0 / WAITING as f64
+    );
     drop(all);
-    println!("{:<52} {} KiB", "what is left of each when all are dropped", resident().saturating_sub(before) / WAITING as u64 >> 10);
+    println!(
+        "{:<52} {} KiB",
+        "what is left of each when all are dropped",
+        resident().saturating_sub(before) / WAITING as u64 >> 10
+    );
 }
 
 /// The resident memory of this process in bytes; zero where the system does not tell.

@@ -30,15 +30,24 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("a flood of microtasks", "for (;;) await null"),
     ("a power of BigInt", "let n = 0n; for (;;) n += 3n ** 400000n"),
     ("a BigInt as text", "for (;;) String(3n ** 400000n)"),
-    ("JSON.parse of 50 MB", "const text = '[' + '{\"a\":[1,2,3],\"b\":\"text\"},'.repeat(2e6) + '1]'; for (;;) JSON.parse(text)"),
+    (
+        "JSON.parse of 50 MB",
+        "const text = '[' + '{\"a\":[1,2,3],\"b\":\"text\"},'.repeat(2e6) + '1]'; for (;;) JSON.parse(text)",
+    ),
     ("JSON.parse of 50 MB of one array", "const text = '[' + '1,'.repeat(25e6) + '1]'; for (;;) JSON.parse(text)"),
     ("JSON.stringify", "const a = Array.from({ length: 1e6 }, (_, i) => ({ i })); for (;;) JSON.stringify(a)"),
     ("a regular expression, nested plus", "/^(a+)+$/.test('a'.repeat(40) + 'b')"),
     ("a regular expression, alternation", "/^(a|a)*$/.test('a'.repeat(40) + 'b')"),
     ("a regular expression, look-behind", "/(?<=x(a+)+)b/.test('a'.repeat(40) + 'b')"),
     ("replacing in a large text", "const s = 'ab'.repeat(1e7); for (;;) s.replaceAll('a', 'c')"),
-    ("a sort with a slow comparator", "Array.from({ length: 1e6 }, (_, i) => i).sort((a, b) => { for (let i = 0; i < 1e4; i++); return b - a })"),
-    ("a sort of a large array", "const a = Array.from({ length: 3e6 }, () => Math.random()); for (;;) a.slice().sort()"),
+    (
+        "a sort with a slow comparator",
+        "Array.from({ length: 1e6 }, (_, i) => i).sort((a, b) => { for (let i = 0; i < 1e4; i++); return b - a })",
+    ),
+    (
+        "a sort of a large array",
+        "const a = Array.from({ length: 3e6 }, () => Math.random()); for (;;) a.slice().sort()",
+    ),
     ("concat of large arrays", "[].concat(...Array(10).fill(new Array(1e8)))"),
     ("join of an endless array", "new Array(2**32-1).join(',')"),
     ("reverse of an endless array-like", "Array.prototype.reverse.call({ length: 2**40 })"),
@@ -49,9 +58,15 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("copyWithin of large bytes", "const a = new Uint8Array(1e8); for (;;) a.copyWithin(1, 0)"),
     ("repeat and search", "const s = 'a'.repeat(5e7); for (;;) s.indexOf('b'.repeat(1000))"),
     ("a normal form", "const s = '\\u0344'.repeat(1e6); for (;;) s.normalize('NFD')"),
-    ("collecting garbage", "const a = []; for (let i = 0; i < 5e5; i++) a.push({ a }); for (;;) { for (let i = 0; i < 1e4; i++) ({ x: {} }); a.push(a.shift()) }"),
+    (
+        "collecting garbage",
+        "const a = []; for (let i = 0; i < 5e5; i++) a.push({ a }); for (;;) { for (let i = 0; i < 1e4; i++) ({ x: {} }); a.push(a.shift()) }",
+    ),
     ("a large result, by its parts", "const rows = await tools.x.get({}); for (;;) JSON.stringify(rows)"),
-    ("a deep flat", "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; for (;;) { try { a.flat(Infinity) } catch {} }"),
+    (
+        "a deep flat",
+        "let a = []; for (let i = 0; i < 1e5; i++) a = [a]; for (;;) { try { a.flat(Infinity) } catch {} }",
+    ),
 ];
 
 fn main() {
@@ -64,7 +79,8 @@ fn main() {
         }
     });
     let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
-    let rows: Vec<String> = (0..50_000).map(|i| format!(r#"{{"id":{i},"name":"name {i}","tags":["a",{i}]}}"#)).collect();
+    let rows: Vec<String> =
+        (0..50_000).map(|i| format!(r#"{{"id":{i},"name":"name {i}","tags":["a",{i}]}}"#)).collect();
     let large = format!("[{}]", rows.join(","));
     println!("{:<44} {:>14} {:>16}  ended as", "script", "past deadline", "longest `1+1`");
     let mut worst = Duration::ZERO;
@@ -79,12 +95,14 @@ fn main() {
 
 /// What is done by the host itself, and so is not stopped: a large result on its way in.
 fn delivery(engine: &Engine, runtime: &tokio::runtime::Runtime) {
-    let rows: Vec<String> = (0..700_000).map(|i| format!(r#"{{"id":{i},"name":"name {i}","tags":["a",{i}],"n":{i}.5}}"#)).collect();
+    let rows: Vec<String> =
+        (0..700_000).map(|i| format!(r#"{{"id":{i},"name":"name {i}","tags":["a",{i}],"n":{i}.5}}"#)).collect();
     let huge = format!("[{}]", rows.join(","));
     let limits = Limits { memory_bytes: 512 << 20, ..Limits::default() };
     let mut sandbox = begin(engine, runtime, "const got = await tools.x.get({}); return got.length", limits);
     let began = Instant::now();
-    let turn = runtime.block_on(sandbox.feed(&Delivery { call: 1, clock_ms: 0, outcome: Outcome::Value(huge.clone()) }));
+    let turn =
+        runtime.block_on(sandbox.feed(&Delivery { call: 1, clock_ms: 0, outcome: Outcome::Value(huge.clone()) }));
     assert!(matches!(turn.status, Status::Returned(_)), "{:?}", turn.status);
     println!("{:<44} {:>11.1} ms  {} B", "a result of 50 MB, delivered and counted", ms(began.elapsed()), huge.len());
 }

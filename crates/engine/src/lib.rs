@@ -33,7 +33,9 @@ mod value;
 
 pub use error::EngineError;
 pub use limits::{Limits, Stop};
-pub use sandbox::{Call, Delivery, Outcome, Output, Remark, Sandbox, Start, Status, Stopper, Target, Thrown, ThrownByTool, Turn};
+pub use sandbox::{
+    Call, Delivery, Outcome, Output, Remark, Sandbox, Start, Status, Stopper, Target, Thrown, ThrownByTool, Turn,
+};
 pub use snapshot::{Snapshot, SnapshotError};
 pub use source::{Frame, Language, Prepared, SourceMap, SyntaxError};
 pub use template::Engine;

@@ -117,8 +117,7 @@ impl Engine {
     ///
     /// [`EngineError::Bug`] when the instance cannot be made, which on a sound machine means that addresses ran out.
     pub fn sandbox(&self, limits: Limits) -> Result<Sandbox, EngineError> {
-        let (store, exports) =
-            self.instance(limits).map_err(EngineError::bug("a sandbox could not be made"))?;
+        let (store, exports) = self.instance(limits).map_err(EngineError::bug("a sandbox could not be made"))?;
         Ok(Sandbox::new(self.clone(), store, exports, limits))
     }
 

@@ -95,7 +95,6 @@ fn search(catalog: &Catalog, dialect: Option<&Dialect>, asked: &Search) -> Json 
 }
 
 fn describe(catalog: &Catalog, dialect: Option<&Dialect>, asked: &Describe) -> Result<Json, CallError> {
-    let flat = catalog.flat_names();
     let mut list = Vec::new();
     let mut by_name = Map::new();
     let spaces: Vec<String> = asked.namespace.iter().map(|namespace| namespace_glob(catalog, namespace)).collect();
@@ -104,7 +103,7 @@ fn describe(catalog: &Catalog, dialect: Option<&Dialect>, asked: &Describe) -> R
         if name.contains('*') {
             let glob = refrain_catalog::Glob::new(name);
             found.extend(catalog.tools().iter().filter(|tool| glob.matches(&tool.path())));
-        } else if let Some(tool) = flat.get(name) {
+        } else if let Some(tool) = catalog.flat(name) {
             found.push(tool);
         } else {
             found.push(catalog.find(name)?);

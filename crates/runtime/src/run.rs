@@ -287,14 +287,13 @@ impl Run {
         if source != root || is_source {
             return Ok(self.catalog.resolve(source, name)?);
         }
-        let flat = self.catalog.flat_names();
-        if let Some(tool) = flat.get(name) {
+        if let Some(tool) = self.catalog.flat(name) {
             return self.catalog.resolve(&tool.source, &tool.name).map_err(CallError::from);
         }
         let named: Vec<&Tool> =
             self.catalog.tools().iter().filter(|tool| tool.name == name || tool.ident == name).collect();
         let hint = match named[..] {
-            [] => nearest(name, flat.keys().map(String::as_str))
+            [] => nearest(name, self.catalog.flat_names().map(|(name, _)| name))
                 .map(|near| format!("; did you mean `{root}.{near}`?"))
                 .unwrap_or_default(),
             _ => {

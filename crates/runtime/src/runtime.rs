@@ -452,7 +452,7 @@ fn facts(started: &Started, catalog: &Catalog, dialect: Option<&Dialect>, room: 
         let mut values = Map::new();
         if dialect.flat {
             let flat: Map<String, Value> =
-                catalog.flat_names().into_iter().map(|(name, tool)| (name, json!([tool.source, tool.name]))).collect();
+                catalog.flat_names().map(|(name, tool)| (name.to_owned(), json!([tool.source, tool.name]))).collect();
             facts.push_str(&format!(",\"flat\":{}", Value::Object(flat)));
         }
         if let Some(list) = dialect.list {

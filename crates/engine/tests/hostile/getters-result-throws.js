@@ -1,2 +1,2 @@
-// harm: throws while the result is read; expect: threw Error
+// harm: throws while the result is read; expect: threw
 return { get a() { throw new Error("mine") } };

@@ -1,12 +1,12 @@
 //! The boundary used wrongly: calls out of order, texts that are none, snapshots that nobody took. Nothing of it may panic, hang or
 //! reach another sandbox; what comes of it otherwise is the caller's own.
 
-use refrain_engine::{Call, Delivery, Limits, Outcome, Sandbox, Snapshot, Start, Status, Stop, Turn, source};
 use crate::{
     begin, block, engine, start,
     stranger::{self, signed},
     value,
 };
+use refrain_engine::{Call, Delivery, Limits, Outcome, Sandbox, Snapshot, Start, Status, Stop, Turn, source};
 
 const WAITING: &str = "const all = []; for (let i = 0; i < 3; i++) all.push(await tools.x.get({ i })); return all";
 
@@ -83,7 +83,20 @@ fn a_stopped_sandbox_that_is_fed_all_the_same_comes_back() {
 #[test]
 fn facts_that_are_none_begin_no_run() {
     let deep = "[".repeat(100_000);
-    for facts in ["", "{", "nul", "\0", "{\"tools\":", "{}}", &deep, "null", "1", "\"\\ud800\"", "{\"tools\":5,\"args\":1}", "{\"args\":1}"] {
+    for facts in [
+        "",
+        "{",
+        "nul",
+        "\0",
+        "{\"tools\":",
+        "{}}",
+        &deep,
+        "null",
+        "1",
+        "\"\\ud800\"",
+        "{\"tools\":5,\"args\":1}",
+        "{\"args\":1}",
+    ] {
         let turn = start_raw("(async () => 1)", facts, Limits::default());
         assert!(fault(&turn) || matches!(turn.status, Status::Returned(_)), "{facts:.20}: {:?}", turn.status);
     }
@@ -92,9 +105,22 @@ fn facts_that_are_none_begin_no_run() {
 #[test]
 fn what_is_no_program_starts_as_an_error_of_the_script() {
     let deep = format!("(async () => {}1{})", "[".repeat(200_000), "]".repeat(200_000));
-    for javascript in
-        ["", ")", "1", "null", "(async () => {", "(() => { throw 1 })", "({ then() {} })", "\0", "(() => 5)", "(class {})", "({}).x", &deep, "\u{feff}", "\u{2028}"]
-    {
+    for javascript in [
+        "",
+        ")",
+        "1",
+        "null",
+        "(async () => {",
+        "(() => { throw 1 })",
+        "({ then() {} })",
+        "\0",
+        "(() => 5)",
+        "(class {})",
+        "({}).x",
+        &deep,
+        "\u{feff}",
+        "\u{2028}",
+    ] {
         let turn = start_raw(javascript, &start().facts, Limits::default());
         assert!(
             matches!(turn.status, Status::Threw(_) | Status::Stalled | Status::Returned(_)),
@@ -109,7 +135,22 @@ fn results_that_are_no_json_reject_the_call_and_nothing_else() {
     let script = "const all = []; for (let i = 0; i < 2; i++) { try { await tools.x.get({}); all.push('value') } catch (error) { all.push(error.name) } } return all";
     let long = format!("[{}", "1,".repeat(2000));
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
-    for json in ["", "{", "nul", "\0", "[1,]", "{\"a\":1,}", "1 2", "'a'", "undefined", "NaN", "\"\n\"", "\"\\x\"", &long, &deep] {
+    for json in [
+        "",
+        "{",
+        "nul",
+        "\0",
+        "[1,]",
+        "{\"a\":1,}",
+        "1 2",
+        "'a'",
+        "undefined",
+        "NaN",
+        "\"\n\"",
+        "\"\\x\"",
+        &long,
+        &deep,
+    ] {
         for outcome in [Outcome::Value(json.into()), Outcome::Failure(json.into())] {
             let (mut sandbox, _) = begin(script, Limits::default());
             block(sandbox.feed(&Delivery { call: 1, clock_ms: 0, outcome }));
@@ -123,9 +164,19 @@ fn results_that_are_no_json_reject_the_call_and_nothing_else() {
 #[test]
 fn odd_results_that_are_json_arrive() {
     let pad = "x".repeat(1100);
-    for json in [r#""\ud800""#, r#""a\u0000b""#, "1e999", "-0", "9007199254740993", r#"{"":1,"__proto__":2,"then":3}"#, r#""\ud83d\ude00""#, " [ ] "] {
+    for json in [
+        r#""\ud800""#,
+        r#""a\u0000b""#,
+        "1e999",
+        "-0",
+        "9007199254740993",
+        r#"{"":1,"__proto__":2,"then":3}"#,
+        r#""\ud83d\ude00""#,
+        " [ ] ",
+    ] {
         for json in [json.to_owned(), format!(r#"[{json},"{pad}"]"#)] {
-            let (mut sandbox, _) = begin("const got = await tools.x.get({}); return JSON.stringify(got).length", Limits::default());
+            let (mut sandbox, _) =
+                begin("const got = await tools.x.get({}); return JSON.stringify(got).length", Limits::default());
             let turn = block(sandbox.feed(&value(1, &json)));
             assert!(matches!(turn.status, Status::Returned(Some(_))), "{json:.20}: {:?}", turn.status);
         }
@@ -134,13 +185,26 @@ fn odd_results_that_are_json_arrive() {
 
 #[test]
 fn failures_of_any_shape_reject_the_call() {
-    for json in ["null", "1", "[]", "\"text\"", "{}", r#"{"message":{"toString":1}}"#, r#"{"message":null,"code":[],"call":{},"retryable":"no"}"#, r#"{"__proto__":1}"#] {
+    for json in [
+        "null",
+        "1",
+        "[]",
+        "\"text\"",
+        "{}",
+        r#"{"message":{"toString":1}}"#,
+        r#"{"message":null,"code":[],"call":{},"retryable":"no"}"#,
+        r#"{"__proto__":1}"#,
+    ] {
         let (mut sandbox, _) = begin(
             "try { await tools.x.get({}) } catch (error) { return [error instanceof Error, typeof error.message, typeof error.stack] }",
             Limits::default(),
         );
         let turn = block(sandbox.feed(&fail(1, json)));
-        assert!(matches!(&turn.status, Status::Returned(Some(told)) if told == r#"[true,"string","string"]"#), "{json}: {:?}", turn.status);
+        assert!(
+            matches!(&turn.status, Status::Returned(Some(told)) if told == r#"[true,"string","string"]"#),
+            "{json}: {:?}",
+            turn.status
+        );
     }
 }
 
@@ -174,7 +238,9 @@ fn a_snapshot_of_any_moment_can_be_stored_and_brought_back() {
     // What was never started can be started after it was brought back.
     let mut back = fresh.save().restore(&engine(), Limits::default()).unwrap();
     let prepared = source::prepare("return 1 + 1").unwrap();
-    assert!(matches!(block(back.start(&prepared.javascript, &start())).status, Status::Returned(Some(json)) if json == "2"));
+    assert!(
+        matches!(block(back.start(&prepared.javascript, &start())).status, Status::Returned(Some(json)) if json == "2")
+    );
 }
 
 /// A small generator, so that a failing seed can be tried again.
@@ -194,12 +260,14 @@ impl Random {
 
     /// Some JSON, nested no deeper than `depth`.
     fn json(&mut self, depth: usize) -> String {
-        const LEAVES: [&str; 9] = ["null", "true", "-0", "1e21", "12345678901", "\"\"", "\"text\"", "\"\u{e9}\"", "\"\u{1f600}\\u0000\""];
+        const LEAVES: [&str; 9] =
+            ["null", "true", "-0", "1e21", "12345678901", "\"\"", "\"text\"", "\"\u{e9}\"", "\"\u{1f600}\\u0000\""];
         const KEYS: [&str; 6] = ["a", "b", "10", "", "__proto__", "long key"];
         match self.below(if depth == 0 { 1 } else { 3 }) {
             1 => format!("[{}]", (0..self.below(5)).map(|_| self.json(depth - 1)).collect::<Vec<_>>().join(",")),
             2 => {
-                let members = (0..self.below(5)).map(|_| format!("{:?}:{}", KEYS[self.below(KEYS.len())], self.json(depth - 1)));
+                let members =
+                    (0..self.below(5)).map(|_| format!("{:?}:{}", KEYS[self.below(KEYS.len())], self.json(depth - 1)));
                 format!("{{{}}}", members.collect::<Vec<_>>().join(","))
             }
             _ => LEAVES[self.below(LEAVES.len())].into(),
@@ -313,15 +381,23 @@ fn numbers_changed_in_a_snapshots_header_harm_nobody() {
     // The offsets of memory size, fuel, output bytes and the number of pages. The number of calls has its own test.
     for (at, width) in [(40, 8), (48, 8), (60, 8), (68, 4)] {
         for number in [0, 1, 65536, 1 << 20, 1 << 31, u64::from(u32::MAX), 1 << 32, 1 << 40, u64::MAX - 1, u64::MAX] {
-            stranger::revive(&engine(), &stranger::forged(&engine(), |head, _| head[at..at + width].copy_from_slice(&number.to_le_bytes()[..width])));
+            stranger::revive(
+                &engine(),
+                &stranger::forged(&engine(), |head, _| {
+                    head[at..at + width].copy_from_slice(&number.to_le_bytes()[..width])
+                }),
+            );
         }
     }
     for seed in 1..=300 {
         let mut random = Random::new(seed);
-        stranger::revive(&engine(), &stranger::forged(&engine(), |head, _| {
-            let at = 72 + random.below(head.len() - 72);
-            head[at] = random.below(256) as u8;
-        }));
+        stranger::revive(
+            &engine(),
+            &stranger::forged(&engine(), |head, _| {
+                let at = 72 + random.below(head.len() - 72);
+                head[at] = random.below(256) as u8;
+            }),
+        );
     }
 }
 
@@ -363,5 +439,8 @@ fn what_the_fuzz_targets_try_holds_for_some_of_it() {
 #[cfg(debug_assertions)]
 #[should_panic(expected = "attempt to add with overflow")]
 fn a_forged_number_of_calls_panics() {
-    stranger::revive(&engine(), &stranger::forged(&engine(), |head, _| head[56..60].copy_from_slice(&u32::MAX.to_le_bytes())));
+    stranger::revive(
+        &engine(),
+        &stranger::forged(&engine(), |head, _| head[56..60].copy_from_slice(&u32::MAX.to_le_bytes())),
+    );
 }

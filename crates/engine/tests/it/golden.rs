@@ -50,10 +50,15 @@ fn b1_the_clock_is_that_of_the_start_and_then_of_each_result_and_stands_still_be
 #[test]
 fn b2_any_clock_is_shown_as_told_and_harms_nothing() {
     for clock_ms in [1_699_996_400_000, 0, -1, i64::MIN, i64::MAX, 8_640_000_000_000_001] {
-        let (mut sandbox, _) =
-            begin("await tools.x.get({}); return [typeof Date.now(), String(new Date()).length > 0]", Limits::default());
+        let (mut sandbox, _) = begin(
+            "await tools.x.get({}); return [typeof Date.now(), String(new Date()).length > 0]",
+            Limits::default(),
+        );
         let status = feed(&mut sandbox, 1, clock_ms, "1");
-        assert!(matches!(&status, Status::Returned(Some(json)) if json == r#"["number",true]"#), "{clock_ms}: {status:?}");
+        assert!(
+            matches!(&status, Status::Returned(Some(json)) if json == r#"["number",true]"#),
+            "{clock_ms}: {status:?}"
+        );
     }
 }
 
@@ -128,7 +133,8 @@ fn numbers_print_the_same() {
 fn b9_memory_and_stack_run_out_at_the_same_point_on_every_attempt() {
     let memory = || {
         let limits = Limits { memory_bytes: 24 << 20, output_bytes: 16 << 20, ..Limits::default() };
-        let (_, turn) = begin("const all = []; for (let i = 0; ; i++) { all.push({ i }, 'text ' + i); console.log(i) }", limits);
+        let (_, turn) =
+            begin("const all = []; for (let i = 0; ; i++) { all.push({ i }, 'text ' + i); console.log(i) }", limits);
         let Status::Stopped(Stop::Memory, frames) = turn.status else { panic!("{:?}", turn.status) };
         (turn.output, frames)
     };
@@ -212,7 +218,9 @@ fn x35_a_result_too_large_for_the_memory_stops_the_run_on_every_attempt_alike() 
     for json in [large.clone(), serde_json::to_string(&large).unwrap()] {
         for touch in ["got.length", "JSON.stringify(got).length"] {
             let run = || {
-                let script = format!("console.log('before'); const got = await tools.x.get({{}}); console.log('after'); return {touch}");
+                let script = format!(
+                    "console.log('before'); const got = await tools.x.get({{}}); console.log('after'); return {touch}"
+                );
                 let (mut sandbox, turn) = begin(&script, limits);
                 let after = block(sandbox.feed(&value(1, &json)));
                 assert!(matches!(after.status, Status::Stopped(Stop::Memory, _)), "{:?}", after.status);

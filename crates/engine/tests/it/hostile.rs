@@ -34,17 +34,43 @@ const CLASSES: [&str; 14] = [
 
 /// Holes: the file, and what happens today. Each is wrong; the expectation in the file is right. A hole that is closed fails
 /// the test until its line here is gone.
-const HOLES: &[(&str, &str)] = &[];
+const HOLES: &[(&str, &str)] = &[
+    // `getFunction()` of the frames that `Error.prepareStackTrace` is given hands out `invoke` and `encode` of the prelude.
+    ("stacks-prepare-encode.js", r#"returns "string""#),
+    ("stacks-prepare-frames.js", r#"returns ["encode","invoke"]"#),
+    ("stacks-prepare-hooks.js", r#"returns ["encode","show","showAll"]"#),
+    ("stacks-prepare-invoke.js", r#"returns "sent""#),
+    ("stacks-limit-zero.js", r#"returns "no lines""#),
+    // What a script throws is cut in the middle of the JSON that describes it, and loses its name and lines.
+    ("stacks-stack-is-huge.js", "threw "),
+    // The prelude looks these globals up when it needs them, and they are the script's to replace.
+    ("pollution-deleted-globals.js", "threw "),
+    ("pollution-replaced-error.js", r#"returns "the prelude asked it""#),
+    ("pollution-replaced-promise.js", r#"returns "the prelude used it""#),
+    ("pollution-shadowed-globals.js", "threw "),
+    ("proxies-handler-of-tools.js", r#"returns "reached""#),
+    // An array behind a proxy is written as an object.
+    ("proxies-array.js", r#"returns {"list":{"0":1,"1":2}}"#),
+    ("proxies-endless-array.js", "returns {}"),
+    // `new Promise(exit)` makes a rejection of what should end the script.
+    ("forging-after-exit-executor.js", "returns nothing"),
+    // The lists of tools are read with what they inherit, and an empty namespace is that of the engine's own calls.
+    ("forging-inherited-names.js", r#"returns ["undefined","undefined","undefined","undefined"]"#),
+    ("forging-unlisted-names.js", r#"returns "sent as a call of the engine""#),
+    // Iterators stacked on iterators call one another past the check of the stack.
+    ("recursion-iterators.js", r#"broke the guest: Fault("wasm trap: out of bounds memory access")"#),
+];
 
-const LIMITS: Limits = Limits {
-    memory_bytes: 64 << 20,
-    fuel: 8_000_000_000,
-    calls: 1_000,
-    argument_bytes: 4 << 20,
-    output_bytes: 64 << 10,
-    image_bytes: 1 << 20,
-    result_bytes: 8 << 20,
-};
+/// Fuel is the deadline here, so that no expectation depends on the machine.
+fn limits() -> Limits {
+    Limits {
+        memory_bytes: 64 << 20,
+        fuel: 8_000_000_000,
+        output_bytes: 64 << 10,
+        result_bytes: 8 << 20,
+        ..Limits::default()
+    }
+}
 
 /// What a hostile script must not find. The second half of each is added where it is used, so that no script holds it whole.
 const OF_THE_LIVING: &str = "canary-of-a-neighbour-";
@@ -177,7 +203,7 @@ fn check(class: &str) {
         let Hostile { name, text, expected } = &hostile;
         let mut neighbour = keeper(OF_THE_LIVING);
         drop(keeper(OF_THE_DEAD));
-        let ran = run(text, LIMITS, |_| ());
+        let ran = run(text, limits(), |_| ());
 
         let hole = HOLES.iter().find(|(file, _)| file == name);
         let expected = hole.map_or(expected.as_str(), |(_, today)| today);
@@ -201,7 +227,8 @@ fn check(class: &str) {
 
 /// Those of `texts` that occur in `memory`. One pass, since there are many megabytes of it.
 fn found<'a>(memory: &[u8], texts: &'a [String]) -> Vec<&'a String> {
-    let starts: std::collections::HashSet<[u8; 2]> = texts.iter().map(|text| [text.as_bytes()[0], text.as_bytes()[1]]).collect();
+    let starts: std::collections::HashSet<[u8; 2]> =
+        texts.iter().map(|text| [text.as_bytes()[0], text.as_bytes()[1]]).collect();
     let mut may_start = vec![false; 1 << 16];
     for [a, b] in &starts {
         may_start[usize::from(*a) << 8 | usize::from(*b)] = true;
@@ -260,7 +287,7 @@ classes! {
 /// Every script that is expected to be stopped is stopped from outside as well, when nothing else would.
 #[test]
 fn whatever_does_not_end_by_itself_is_stopped_when_asked() {
-    let generous = Limits { fuel: u64::MAX / 2, memory_bytes: 256 << 20, ..LIMITS };
+    let generous = Limits { fuel: u64::MAX / 2, memory_bytes: 256 << 20, ..limits() };
     for hostile in CLASSES.iter().flat_map(|class| corpus(class)) {
         if !hostile.expected.contains("stopped asked") || HOLES.iter().any(|(file, _)| *file == hostile.name) {
             continue;
@@ -279,14 +306,21 @@ fn whatever_does_not_end_by_itself_is_stopped_when_asked() {
 /// The limits are what holds these scripts: with more allowed, they take more.
 #[test]
 fn with_its_limit_raised_each_flood_goes_further() {
-    let raised = Limits { calls: 3_000, argument_bytes: 64 << 20, fuel: LIMITS.fuel / 4, ..LIMITS };
+    let raised = Limits { calls: 3_000, argument_bytes: 64 << 20, fuel: limits().fuel / 4, ..limits() };
     let mut shown = 0;
     for hostile in corpus("floods") {
         let Some(setting) = hostile.expected.strip_prefix("stopped limit:") else { continue };
-        let held = run(&hostile.text, LIMITS, |_| ());
+        let held = run(&hostile.text, limits(), |_| ());
         let loose = run(&hostile.text, raised, |_| ());
-        let further = loose.calls > held.calls || loose.said.len() > 2 * held.said.len() || loose.outcome != held.outcome;
-        assert!(further, "{}: {setting} does not hold it: {} and {}", hostile.name, cut(&held.outcome), cut(&loose.outcome));
+        let further =
+            loose.calls > held.calls || loose.said.len() > 2 * held.said.len() || loose.outcome != held.outcome;
+        assert!(
+            further,
+            "{}: {setting} does not hold it: {} and {}",
+            hostile.name,
+            cut(&held.outcome),
+            cut(&loose.outcome)
+        );
         shown += 1;
     }
     assert!(shown >= 7, "{shown}");
@@ -300,10 +334,15 @@ fn with_more_fuel_each_endless_script_burns_more() {
             if hostile.expected != "stopped asked|stopped limit|stopped memory" {
                 continue;
             }
-            let little = Limits { fuel: 200_000_000, ..LIMITS };
-            let more = Limits { fuel: 600_000_000, ..LIMITS };
+            let little = Limits { fuel: 200_000_000, ..limits() };
+            let more = Limits { fuel: 600_000_000, ..limits() };
             let (held, loose) = (run(&hostile.text, little, |_| ()), run(&hostile.text, more, |_| ()));
-            assert_eq!((held.outcome.as_str(), loose.outcome.as_str()), ("stopped asked", "stopped asked"), "{}", hostile.name);
+            assert_eq!(
+                (held.outcome.as_str(), loose.outcome.as_str()),
+                ("stopped asked", "stopped asked"),
+                "{}",
+                hostile.name
+            );
         }
     }
 }
@@ -316,8 +355,8 @@ fn with_more_memory_each_huge_value_grows_further() {
         if !hostile.expected.contains("stopped memory") {
             continue;
         }
-        let little = Limits { memory_bytes: 16 << 20, ..LIMITS };
-        let more = Limits { memory_bytes: 48 << 20, ..LIMITS };
+        let little = Limits { memory_bytes: 16 << 20, ..limits() };
+        let more = Limits { memory_bytes: 48 << 20, ..limits() };
         let (held, loose) = (run(&hostile.text, little, |_| ()), run(&hostile.text, more, |_| ()));
         if held.outcome != "stopped memory" {
             continue;

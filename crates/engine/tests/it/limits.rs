@@ -117,11 +117,15 @@ fn output_past_its_limit_is_dropped_and_the_script_goes_on() {
     ] {
         let (_, turn) = begin(script, limits);
         assert!(matches!(turn.status, Status::Returned(Some(json)) if json == "\"end\""), "{script}");
-        let bytes: usize = turn.output.iter().map(|o| match o {
-            Output::Log { text, .. } | Output::Text(text) => text.len(),
-            Output::Cut { .. } => 0,
-            other => panic!("{other:?}"),
-        }).sum();
+        let bytes: usize = turn
+            .output
+            .iter()
+            .map(|o| match o {
+                Output::Log { text, .. } | Output::Text(text) => text.len(),
+                Output::Cut { .. } => 0,
+                other => panic!("{other:?}"),
+            })
+            .sum();
         assert!(bytes <= 1000, "{script}: {bytes}");
         let (Output::Log { text, .. } | Output::Text(text)) = &turn.output[0] else { panic!("{script}") };
         assert_eq!(text.len(), first, "{script}");

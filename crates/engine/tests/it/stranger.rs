@@ -12,14 +12,9 @@ use refrain_engine::{Delivery, Engine, Limits, Outcome, Sandbox, Snapshot, Start
 use sha2::{Digest, Sha256};
 
 /// Small, so that nothing runs long.
-pub const LIMITS: Limits = Limits {
-    memory_bytes: 16 << 20,
-    fuel: 200_000_000,
-    calls: 50,
-    argument_bytes: 1 << 20,
-    output_bytes: 64 << 10,
-    result_bytes: 1 << 20,
-};
+fn limits() -> Limits {
+    Limits { memory_bytes: 16 << 20, fuel: 200_000_000, calls: 50, ..Limits::default() }
+}
 
 const WAITING: &str = "const all = []; for (let i = 0; i < 3; i++) all.push(await tools.x.get({ i })); return all";
 
@@ -32,7 +27,7 @@ fn start() -> Start {
 }
 
 /// Polls until it is done. A sandbox gives way at ticks, and nobody ticks for ever, so this ends.
-pub fn block<T>(future: impl Future<Output = T>) -> T {
+pub(crate) fn block<T>(future: impl Future<Output = T>) -> T {
     let mut future = pin!(future);
     let mut context = Context::from_waker(Waker::noop());
     loop {
@@ -43,19 +38,19 @@ pub fn block<T>(future: impl Future<Output = T>) -> T {
 }
 
 fn waiting(engine: &Engine) -> Sandbox {
-    let mut sandbox = engine.sandbox(LIMITS).expect("a sandbox can be made");
+    let mut sandbox = engine.sandbox(limits()).expect("a sandbox can be made");
     let prepared = source::prepare(WAITING).expect("it is a program");
     block(sandbox.start(&prepared.javascript, &start()));
     sandbox
 }
 
 /// Reads any text as a script; if it is one, runs it, and answers its calls with their own arguments.
-pub fn script(engine: &Engine, text: &str) {
+pub(crate) fn script(engine: &Engine, text: &str) {
     let Ok(script) = source::read(text, &source::Roots::default()) else { return };
-    let mut sandbox = engine.sandbox(LIMITS).expect("a sandbox can be made");
+    let mut sandbox = engine.sandbox(limits()).expect("a sandbox can be made");
     let mut turn = block(sandbox.start(&script.prepared.javascript, &start()));
     let mut calls = Vec::new();
-    for _ in 0..LIMITS.calls {
+    for _ in 0..limits().calls {
         calls.append(&mut turn.calls);
         let (Status::Waiting, Some(call)) = (&turn.status, calls.pop()) else { break };
         let delivery = Delivery { call: call.call, clock_ms: 0, outcome: Outcome::Value(call.args) };
@@ -67,10 +62,10 @@ pub fn script(engine: &Engine, text: &str) {
 }
 
 /// Delivers a JSON text so that it comes to life when touched, and as text that the guest parses; a script must see no difference.
-pub fn value(engine: &Engine, json: &str) {
+pub(crate) fn value(engine: &Engine, json: &str) {
     const LOOK: &str = "const look = (x) => x !== null && typeof x === 'object' ? [Array.isArray(x), Object.keys(x).map((k) => [k, look(x[k])]), Object.keys(x).length] : [typeof x, Object.is(x, -0), x];
         return [look(v[0]), JSON.stringify(v)]";
-    if serde_json::from_str::<serde_json::de::IgnoredAny>(json).is_err() {
+    if serde_json::from_str::<serde::de::IgnoredAny>(json).is_err() {
         return;
     }
     // Below a kilobyte nothing sleeps.
@@ -78,7 +73,7 @@ pub fn value(engine: &Engine, json: &str) {
     let see = |read: &str, result: String| {
         let text = format!("const v = {read};\n{LOOK}");
         let prepared = source::prepare(&text).expect("it is a program");
-        let mut sandbox = engine.sandbox(LIMITS).expect("a sandbox can be made");
+        let mut sandbox = engine.sandbox(limits()).expect("a sandbox can be made");
         block(sandbox.start(&prepared.javascript, &start()));
         let turn = block(sandbox.feed(&Delivery { call: 1, clock_ms: 0, outcome: Outcome::Value(result) }));
         match turn.status {
@@ -89,14 +84,16 @@ pub fn value(engine: &Engine, json: &str) {
         }
     };
     let text = serde_json::to_string(&padded).expect("a text has a JSON form");
-    if let (Some(lazy), Some(plain)) = (see("await tools.x.get({})", padded), see("JSON.parse(await tools.x.get({}))", text)) {
+    if let (Some(lazy), Some(plain)) =
+        (see("await tools.x.get({})", padded), see("JSON.parse(await tools.x.get({}))", text))
+    {
         assert_eq!(lazy, plain, "{json}");
     }
 }
 
 /// Uses one sandbox in any order: each step is a byte that says what is done, and the text up to the next zero byte is what with.
-pub fn misuse(engine: &Engine, steps: &[u8]) {
-    let mut sandbox = engine.sandbox(LIMITS).expect("a sandbox can be made");
+pub(crate) fn misuse(engine: &Engine, steps: &[u8]) {
+    let mut sandbox = engine.sandbox(limits()).expect("a sandbox can be made");
     for step in steps.split(|byte| *byte == 0).take(12) {
         let Some((what, rest)) = step.split_first() else { continue };
         let text = String::from_utf8_lossy(rest).into_owned();
@@ -104,10 +101,12 @@ pub fn misuse(engine: &Engine, steps: &[u8]) {
         let feed = |outcome| Delivery { call, clock_ms: i64::from(*what) - 9, outcome };
         match what % 6 {
             0 => drop(block(sandbox.start(&text, &start()))),
-            1 => drop(block(sandbox.start("(async () => { for (;;) await tools.x.get({}) })", &Start { facts: text, ..start() }))),
+            1 => drop(block(
+                sandbox.start("(async () => { for (;;) await tools.x.get({}) })", &Start { facts: text, ..start() }),
+            )),
             2 => drop(block(sandbox.feed(&feed(Outcome::Value(text))))),
             3 => drop(block(sandbox.feed(&feed(Outcome::Failure(text))))),
-            4 => sandbox = sandbox.save().restore(engine, LIMITS).expect("what was just saved can be brought back"),
+            4 => sandbox = sandbox.save().restore(engine, limits()).expect("what was just saved can be brought back"),
             _ => sandbox = waiting(engine),
         }
     }
@@ -115,14 +114,14 @@ pub fn misuse(engine: &Engine, steps: &[u8]) {
 }
 
 /// The pages in a snapshot's stored form, unpacked.
-pub fn pages(bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn pages(bytes: &[u8]) -> Vec<u8> {
     let count = u32::from_le_bytes(bytes[68..HEADER].try_into().expect("four bytes")) as usize;
     let packed = &bytes[HEADER + 4 * count..bytes.len() - CHECKSUM];
     zstd::bulk::decompress(packed, count * 512).expect("the engine packed it")
 }
 
 /// A snapshot, changed in its header and page numbers and in its unpacked pages, with a checksum that fits.
-pub fn forged(engine: &Engine, change: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>)) -> Vec<u8> {
+pub(crate) fn forged(engine: &Engine, change: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>)) -> Vec<u8> {
     let bytes = waiting(engine).save().to_bytes();
     let mut data = pages(&bytes);
     let count = data.len() / 512;
@@ -133,15 +132,15 @@ pub fn forged(engine: &Engine, change: impl FnOnce(&mut Vec<u8>, &mut Vec<u8>)) 
 }
 
 /// `body` with the checksum that a snapshot of these bytes would have.
-pub fn signed(mut body: Vec<u8>) -> Vec<u8> {
+pub(crate) fn signed(mut body: Vec<u8>) -> Vec<u8> {
     let checksum = Sha256::digest(&body);
     body.extend_from_slice(&checksum);
     body
 }
 
 /// Brings a snapshot back if it can be, runs what is in it, and says how that ended. Whatever happens happens in there.
-pub fn revive(engine: &Engine, bytes: &[u8]) -> Option<String> {
-    let mut sandbox = Snapshot::from_bytes(engine, bytes).ok()?.restore(engine, LIMITS).ok()?;
+pub(crate) fn revive(engine: &Engine, bytes: &[u8]) -> Option<String> {
+    let mut sandbox = Snapshot::from_bytes(engine, bytes).ok()?.restore(engine, limits()).ok()?;
     let mut last = String::new();
     for call in 1..=3 {
         let delivery = Delivery { call, clock_ms: 0, outcome: Outcome::Value(r#"{"a":[1,"text"]}"#.into()) };
@@ -156,7 +155,7 @@ pub fn revive(engine: &Engine, bytes: &[u8]) -> Option<String> {
 }
 
 /// Brings a snapshot back whose bytes are changed as `changes` say: a place in three bytes and a value in one.
-pub fn snapshot(engine: &Engine, changes: &[u8]) {
+pub(crate) fn snapshot(engine: &Engine, changes: &[u8]) {
     let bytes = forged(engine, |head, data| {
         for change in changes.chunks_exact(4) {
             let at = usize::from(change[0]) << 16 | usize::from(change[1]) << 8 | usize::from(change[2]);

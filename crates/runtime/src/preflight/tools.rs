@@ -1,7 +1,5 @@
 //! Uses of tools: whether they exist, what they are given, and whether anybody waits for them.
 
-use std::collections::BTreeMap;
-
 use refrain_catalog::{Catalog, Status, Tool, Unresolved};
 use refrain_engine::source::{Fate, Reach, ToolUse};
 
@@ -25,13 +23,10 @@ enum Target<'c> {
 }
 
 pub(super) fn check(scene: &Scene<'_>, findings: &mut Vec<Finding>) {
-    // Made only where it is needed: it takes time that grows with the catalog.
-    let flat =
-        if scene.is_flat() && !scene.facts.tools.is_empty() { scene.catalog.flat_names() } else { BTreeMap::new() };
     for used in &scene.facts.tools {
         // What goes wrong goes on to the end of the run: nothing catches it, and somebody waits.
         let goes_on = used.reach == Reach::Sure && used.call.as_ref().is_some_and(|call| call.fate == Fate::Awaited);
-        let target = if scene.is_flat() { in_flat(scene, &flat, used) } else { in_nested(scene, used) };
+        let target = if scene.is_flat() { in_flat(scene, used) } else { in_nested(scene, used) };
         match target {
             Target::Other => {}
             Target::Nothing { kind, message, path, is_sure } => findings.push(Finding {
@@ -125,18 +120,18 @@ fn in_nested<'c>(scene: &Scene<'c>, used: &ToolUse) -> Target<'c> {
     }
 }
 
-fn in_flat<'c>(scene: &Scene<'c>, flat: &BTreeMap<String, &'c Tool>, used: &ToolUse) -> Target<'c> {
+fn in_flat<'c>(scene: &Scene<'c>, used: &ToolUse) -> Target<'c> {
     let [name] = &used.names[..] else { return Target::Other };
     let is_member = scene.dialect.is_some_and(|dialect| dialect.members.iter().any(|(member, _)| member == name));
     if is_member || ASKED_BY_THE_LANGUAGE.contains(&name.as_str()) || used.call.is_none() {
         return Target::Other;
     }
-    if let Some(tool) = flat.get(name) {
+    if let Some(tool) = scene.catalog.flat(name) {
         return Target::Tool(tool);
     }
     // A source that is down may have had it.
     let down = scene.catalog.sources().iter().find(|source| source.status != Status::Ready);
-    let near = near::nearest(name, flat.keys().map(String::as_str));
+    let near = near::nearest(name, scene.catalog.flat_names().map(|(name, _)| name));
     let near = near.map_or(String::new(), |near| format!("; did you mean `{}.{near}`?", scene.root()));
     let message = match down {
         Some(source) => format!("no tool `{name}`{near}; source `{}` is not ready and may have it", source.name),
