@@ -145,14 +145,13 @@ fn main() {
         .arg(&sources)
         .arg(manifest.join("guest/shim.c"))
         .args(["libregexp.c", "libunicode.c", "dtoa.c"].map(|name| sources.join(name)))
-        // The stack lies below the data, so that an overflow traps at address zero and overwrites nothing.
-        .args([
-            "-Wl,--stack-first",
-            "-Wl,-z,stack-size=1048576",
-            "-Wl,--export=__stack_pointer",
-            "-Wl,--strip-all",
-            "-lm",
-        ])
+        .args(["-Wl,-z,stack-size=1048576", "-Wl,--export=__stack_pointer", "-Wl,--strip-all", "-lm"])
+        // The stack lies below the data, so that an overflow traps at address zero and overwrites nothing. Zig does so by
+        // itself and knows no such flag; `prepare` in template.rs checks what came out.
+        .args(match compiler {
+            Compiler::Clang(_) => &["-Wl,--stack-first"][..],
+            Compiler::Zig(..) => &[],
+        })
         .arg("-o")
         .arg(&module);
     let output = command.output().unwrap_or_else(|error| stop(&format!("cannot run {command:?}: {error}")));

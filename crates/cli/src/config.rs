@@ -82,7 +82,7 @@ pub(crate) fn load(places: &Places, folder: &Path, variables: &Variables, need: 
     let document = path.and_then(|path| Document::open(&path, &faults));
     let base = document.as_ref().map_or(folder, |document| document.folder());
 
-    let mut settings = Settings::new(environment(variables));
+    let mut settings = Settings::new(environment(variables, need, &faults));
     settings.cache = cache(variables);
     if let Some(url) = scalar::sqlite_in(base, Path::new(".refrain/journal.db"), &faults) {
         settings.journal_url = url;
@@ -139,10 +139,24 @@ fn find(folder: &Path) -> Option<PathBuf> {
     folder.ancestors().map(|folder| folder.join(FILE)).find(|path| path.is_file())
 }
 
-fn environment(variables: &Variables) -> Environment {
+/// How many of us have started one another, up to this one.
+const DEPTH: &str = "REFRAIN_DEPTH";
+/// One behind another is useful; more is a file that names us as one of our own sources, which would go on without end.
+const MOST_DEPTH: u32 = 3;
+
+fn environment(variables: &Variables, need: Need, faults: &Faults) -> Environment {
     let clock = SystemClock;
+    let depth: u32 = variables.text(DEPTH).ok().flatten().and_then(|text| text.parse().ok()).unwrap_or(0);
+    if depth >= MOST_DEPTH && need == Need::Sources {
+        let message = format!(
+            "is {depth}: Refrain was started by Refrain so often that the settings must lead back to themselves; take \
+             `refrain` out of the sources that it is given"
+        );
+        faults.push(format!("environment variable `{DEPTH}`"), None, message);
+    }
     let mut environment = Environment::new(|name| variables.get(name).map(ToOwned::to_owned), move || clock.now_ms());
     // Without a path to ourselves there is no guard: children are then ended at an orderly close only.
+    environment.variables.push((DEPTH.into(), (depth + 1).to_string().into()));
     environment.guard = std::env::current_exe().ok().map(|program| vec![program.into(), GUARD.into()]);
     environment
 }

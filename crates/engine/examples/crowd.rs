@@ -116,27 +116,28 @@ async fn waiting(engine: &Engine) {
     for _ in 0..WAITING {
         all.push(begin(engine, &small).await);
     }
-    let each = (resident() - before) / WAITING as u64;
+    let each = resident().saturating_sub(before) / WAITING as u64;
     println!("{:<52} {} KiB", format!("memory of a waiting run, of {WAITING}"), each >> 10);
     let began = Instant::now();
     let bytes: usize = all.iter().map(|sandbox| sandbox.save().to_bytes().len()).sum();
     println!(
         "{:<52} {} KiB, {:.2} ms",
         "the same put away",
-        bytes / WAITING >> 10,
+        (bytes / WAITING) >> 10,
         began.elapsed().as_secs_f64() * 1000.0 / WAITING as f64
     );
     drop(all);
     println!(
         "{:<52} {} KiB",
         "what is left of each when all are dropped",
-        resident().saturating_sub(before) / WAITING as u64 >> 10
+        (resident().saturating_sub(before) / WAITING as u64) >> 10
     );
 }
 
-/// The resident memory of this process in bytes; zero where the system does not tell.
+/// The memory that is this process's alone, in bytes; zero where the system does not tell. Pages of the template that a run has only
+/// read are shared by all, and not counted.
 fn resident() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap_or_default();
+    let line = status.lines().find(|line| line.starts_with("RssAnon:")).unwrap_or_default();
     line.split_whitespace().nth(1).and_then(|kilobytes| kilobytes.parse::<u64>().ok()).unwrap_or(0) << 10
 }

@@ -23,7 +23,7 @@ use refrain_engine::{Delivery, Engine, Limits, Outcome, Sandbox, Start, Status, 
 const DEADLINE: Duration = Duration::from_millis(150);
 const SLICE: Duration = Duration::from_millis(10);
 
-/// A name, and a script that has much to do; `args.large` holds nothing, `LARGE` is answered to its call.
+/// A name, and a script that has much to do. A call is answered with fifty thousand rows.
 const SCRIPTS: &[(&str, &str)] = &[
     ("spinning", "for (;;) {}"),
     ("spinning on the frozen clock", "const end = Date.now() + 1000; while (Date.now() < end) {}"),
@@ -54,7 +54,7 @@ const SCRIPTS: &[(&str, &str)] = &[
     ("fill of an endless array-like", "Array.prototype.fill.call({ length: 2**40 }, 0)"),
     ("indexOf in an endless array", "new Array(2**32-1).indexOf(1)"),
     ("includes in an endless array-like", "Array.prototype.includes.call({ length: 2**50 }, 1)"),
-    ("Array.from of an endless array-like", "Array.from({ length: 2**40 }, () => 0)"),
+    ("every of an endless array-like", "Array.prototype.every.call({ length: 2**50 }, () => true)"),
     ("copyWithin of large bytes", "const a = new Uint8Array(1e8); for (;;) a.copyWithin(1, 0)"),
     ("repeat and search", "const s = 'a'.repeat(5e7); for (;;) s.indexOf('b'.repeat(1000))"),
     ("a normal form", "const s = '\\u0344'.repeat(1e6); for (;;) s.normalize('NFD')"),
@@ -100,11 +100,17 @@ fn delivery(engine: &Engine, runtime: &tokio::runtime::Runtime) {
     let huge = format!("[{}]", rows.join(","));
     let limits = Limits { memory_bytes: 512 << 20, ..Limits::default() };
     let mut sandbox = begin(engine, runtime, "const got = await tools.x.get({}); return got.length", limits);
+    let delivery = Delivery { call: 1, clock_ms: 0, outcome: Outcome::Value(huge) };
     let began = Instant::now();
-    let turn =
-        runtime.block_on(sandbox.feed(&Delivery { call: 1, clock_ms: 0, outcome: Outcome::Value(huge.clone()) }));
+    let mut feeding = std::pin::pin!(sandbox.feed(&delivery));
+    // Until it gives way for the first time nobody else runs on its thread.
+    let first = feeding.as_mut().poll(&mut std::task::Context::from_waker(std::task::Waker::noop()));
+    assert!(first.is_pending(), "a tick comes long before it is done");
+    let alone = began.elapsed();
+    let turn = runtime.block_on(feeding);
     assert!(matches!(turn.status, Status::Returned(_)), "{:?}", turn.status);
-    println!("{:<44} {:>11.1} ms  {} B", "a result of 50 MB, delivered and counted", ms(began.elapsed()), huge.len());
+    println!("{:<44} {:>11.1} ms", "a result of 50 MB, until it gives way", ms(alone));
+    println!("{:<44} {:>11.1} ms", "the same, delivered and counted", ms(began.elapsed()));
 }
 
 fn begin(engine: &Engine, runtime: &tokio::runtime::Runtime, script: &str, limits: Limits) -> Sandbox {

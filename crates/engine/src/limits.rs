@@ -26,7 +26,7 @@ impl Default for Limits {
     fn default() -> Self {
         Self {
             memory_bytes: 128 << 20,
-            fuel: 50_000_000_000,
+            fuel: 250_000_000_000,
             calls: 1_000,
             argument_bytes: 4 << 20,
             output_bytes: 1 << 20,

@@ -135,19 +135,34 @@ pub fn read(text: &str, roots: &Roots) -> Result<Script, SyntaxError> {
     depth::on_a_stack_for(text, || read_here(text, roots))
 }
 
+/// More of these and a text is read as JavaScript alone. In TypeScript each may open type arguments, which the parser tries and takes
+/// back, so that many in one another take quadratic time: 10,000 of them 20 seconds.
+const MOST_ANGLES: usize = 800;
+
 fn read_here(text: &str, roots: &Roots) -> Result<Script, SyntaxError> {
     let allocator = Allocator::default();
-    let parsed = parse(&allocator, text, SourceType::ts());
+    let angles = text.bytes().filter(|byte| *byte == b'<').count();
+    if angles <= MOST_ANGLES {
+        return read_as(&allocator, text, roots, SourceType::ts());
+    }
+    read_as(&allocator, text, roots, SourceType::mjs()).map_err(|error| SyntaxError {
+        message: format!("{}; with {angles} `<`, more than {MOST_ANGLES}, a script is read without types", error.message),
+        ..error
+    })
+}
+
+fn read_as(allocator: &Allocator, text: &str, roots: &Roots, kind: SourceType) -> Result<Script, SyntaxError> {
+    let parsed = parse(allocator, text, kind);
     if fence::may_be(text)
         && (parsed.diagnostics.has_errors() || fence::is_accident(&parsed.program, text))
         && let Some(program) = fence::program(text)?
     {
         let masked = fence::masked(text, &program);
         let options = options::read(text, program)?;
-        return script(&allocator, text, parse(&allocator, &masked, SourceType::ts()), options, roots);
+        return script(allocator, text, parse(allocator, &masked, kind), options, roots);
     }
     let options = options::read(text, 0..text.len())?;
-    script(&allocator, text, parsed, options, roots)
+    script(allocator, text, parsed, options, roots)
 }
 
 fn parse<'a>(allocator: &'a Allocator, text: &'a str, kind: SourceType) -> ParserReturn<'a> {

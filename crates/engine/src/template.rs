@@ -203,6 +203,9 @@ fn prepare() -> wasmtime::Result<Vec<u8>> {
     let mut store = Store::new(&engine, Host::new(Limits::default()));
     let instance: Instance = pre.instantiate(&mut store)?;
     let exports = Exports::of(&mut store, &instance)?;
+    if exports.stack_left(&mut store) != STACK_BYTES {
+        wasmtime::bail!("the guest was linked with its stack somewhere else than below everything");
+    }
     exports.initialise(&mut store, &instance, PRELUDE)?;
     let mut image = exports.memory.data(&store).to_vec();
     // Nothing is on the stack between two exports; what lies there is remains.

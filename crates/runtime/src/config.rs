@@ -86,7 +86,7 @@ impl Default for LimitSettings {
     fn default() -> Self {
         Self {
             timeout_ms: 60_000,
-            cpu_fuel: 50_000_000_000,
+            cpu_fuel: 250_000_000_000,
             memory_mb: 128,
             calls: 1_000,
             argument_kb: 4_096,

@@ -141,7 +141,7 @@ impl Runtime {
     /// [`RuntimeError::Journal`] and [`RuntimeError::Engine`]. When `on_start` was called, the run can be resumed.
     pub async fn run(&self, request: RunRequest, on_start: OnStart<'_>) -> Result<Report, RuntimeError> {
         let dialect = request.dialect.or(self.settings.dialect);
-        let read = match source::read(&request.script, &preflight::roots(dialect)) {
+        let read = match read(&request.script, preflight::roots(dialect)).await? {
             Ok(read) => read,
             Err(error) => return Ok(Report::syntax(&request.script, &error)),
         };
@@ -241,7 +241,7 @@ impl Runtime {
             map: started.source_map.as_deref().map(SourceMap::from_json).unwrap_or_default(),
         };
         // Read anew for what is said beside the result; what runs is what ran before.
-        let notes = match source::read(&started.script, &preflight::roots(dialect)) {
+        let notes = match read(&started.script, preflight::roots(dialect)).await? {
             Ok(read) => self.remarks(&self.engine().await?.0, &read, run.catalog(), dialect).await?.notes(),
             Err(_) => Vec::new(), // a later version that reads scripts otherwise
         };
@@ -473,6 +473,14 @@ fn facts(started: &Started, catalog: &Catalog, dialect: Option<&Dialect>, room: 
         facts.push_str(&format!(",\"dialect\":{told}"));
     }
     facts + "}"
+}
+
+/// Reads a script away from the threads that serve everything else: a hostile one takes a while.
+async fn read(script: &str, roots: source::Roots) -> Result<Result<source::Script, source::SyntaxError>, RuntimeError> {
+    let script = script.to_owned();
+    tokio::task::spawn_blocking(move || source::read(&script, &roots))
+        .await
+        .map_err(|error| RuntimeError::Bug { what: format!("reading a script broke: {error}") })
 }
 
 /// The report of a run that is over.

@@ -125,9 +125,9 @@ impl RecordView {
                     "seed": started.seed.to_string(),
                     "fingerprint": started.fingerprint,
                     "catalog": started.catalog.to_string(),
-                    "args": started.args,
-                    "limits": started.limits,
-                    "origin": started.origin,
+                    "args": started.args.parse::<Value>().unwrap_or_default(),
+                    "limits": started.limits.parse::<Value>().unwrap_or_default(),
+                    "origin": started.origin.parse::<Value>().unwrap_or_default(),
                 }),
             ),
             Record::Asked(asked) => {
@@ -135,8 +135,10 @@ impl RecordView {
                     .calls
                     .iter()
                     .map(|call| {
+                        // Arguments that a tree cannot hold (half a character, nesting beyond 128) are shown as their text.
+                        let args = call.args.parse::<Value>().unwrap_or_else(|_| call.args.as_str().into());
                         json!({
-                            "call": call.call, "tool": call.tool, "args": call.args,
+                            "call": call.call, "tool": call.tool, "args": args,
                             "effect": call.effect, "replay": call.replay, "key": call.key,
                         })
                     })

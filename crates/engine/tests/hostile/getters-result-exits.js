@@ -1,2 +1,2 @@
-// harm: ends the script while its result is read; expect: returns nothing|threw InternalError
+// harm: ends the script while its result is read; expect: returns nothing
 return { get a() { exit() } };

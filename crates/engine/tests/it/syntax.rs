@@ -61,3 +61,11 @@ fn nesting_of_any_depth_is_an_error_or_a_program_and_never_a_dead_host() {
     }
     assert!(prepare(&"1+".repeat(200_000)).unwrap_err().message.contains("may have 262144"));
 }
+
+#[test]
+fn a_text_full_of_angle_brackets_is_read_in_reasonable_time() {
+    // As TypeScript this takes minutes.
+    assert!(prepare(&format!("return a{}", "<b".repeat(60_000))).is_ok());
+    let error = prepare(&format!("const a: number = 1; return a{}", "<b".repeat(1_000))).unwrap_err();
+    assert!(error.message.contains("read without types"), "{error}");
+}
