@@ -146,7 +146,10 @@ fn read_here(text: &str, roots: &Roots) -> Result<Script, SyntaxError> {
         return read_as(&allocator, text, roots, SourceType::ts());
     }
     read_as(&allocator, text, roots, SourceType::mjs()).map_err(|error| SyntaxError {
-        message: format!("{}; with {angles} `<`, more than {MOST_ANGLES}, a script is read without types", error.message),
+        message: format!(
+            "{}; with {angles} `<`, more than {MOST_ANGLES}, a script is read without types",
+            error.message
+        ),
         ..error
     })
 }

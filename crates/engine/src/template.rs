@@ -90,7 +90,8 @@ impl Engine {
             .memory_guard_size(64 << 10);
         if let Some(folder) = cache {
             let mut settings = CacheConfig::new();
-            settings.with_directory(folder);
+            // A folder of its own: wasmtime deletes what it does not know from the one it is given.
+            settings.with_directory(folder.join("compiled"));
             config.cache(Some(Cache::new(settings).map_err(EngineError::Cache)?));
         }
         let engine = wasmtime::Engine::new(&config).map_err(EngineError::bug("the settings were refused"))?;

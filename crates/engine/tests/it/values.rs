@@ -82,12 +82,18 @@ fn what_cannot_be_returned_is_an_error_with_its_path() {
             "TypeError: `result.self.deep[0]` is circular: it is an object that it lies in",
         ),
         ("return { a: { get b() { throw new Error('no') } } }", "TypeError: `result.a.b` could not be read: Error: no"),
-        ("return { toJSON() { throw new RangeError('bad') } }", "TypeError: `result` could not be read: RangeError: bad"),
+        (
+            "return { toJSON() { throw new RangeError('bad') } }",
+            "TypeError: `result` could not be read: RangeError: bad",
+        ),
         (
             "let a = {}; for (let i = 0; i < 10000; i++) a = { a }; return a",
             "TypeError: `result` is nested deeper than 500 levels",
         ),
-        ("return new Proxy({}, { ownKeys() { throw new Error('trap') } })", "TypeError: `result` could not be read: Error: trap"),
+        (
+            "return new Proxy({}, { ownKeys() { throw new Error('trap') } })",
+            "TypeError: `result` could not be read: Error: trap",
+        ),
     ] {
         assert_eq!(result(script).0, message, "{script}");
     }

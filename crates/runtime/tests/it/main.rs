@@ -14,6 +14,7 @@ mod output;
 mod places;
 mod remarks;
 mod seeds;
+mod wall;
 
 #[test]
 fn no_test_file_is_forgotten() {
