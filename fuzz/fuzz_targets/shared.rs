@@ -4,7 +4,7 @@ use std::sync::OnceLock;
 
 use refrain_engine::Engine;
 
-#[allow(dead_code, reason = "each target uses one of its functions")]
+#[expect(dead_code, reason = "each target uses one of its functions")]
 #[path = "../../crates/engine/tests/it/stranger.rs"]
 pub(crate) mod stranger;
 

@@ -108,6 +108,17 @@ impl Encoder {
         self.bytes.extend_from_slice(&number.to_le_bytes());
     }
 
+    /// A whole number, small if it is.
+    fn whole(&mut self, small: Option<i32>, number: f64) {
+        match small {
+            Some(small) => {
+                self.bytes.push(INT);
+                self.bytes.extend_from_slice(&small.to_le_bytes());
+            }
+            None => self.float(number),
+        }
+    }
+
     fn finish(mut self) -> Option<Vec<u8>> {
         let tables = self.bytes.len();
         self.patch(0, tables);
@@ -179,24 +190,12 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 
     fn visit_i64<E>(self, value: i64) -> Result<(), E> {
-        match i32::try_from(value) {
-            Ok(small) => {
-                self.0.bytes.push(INT);
-                self.0.bytes.extend_from_slice(&small.to_le_bytes());
-            }
-            Err(_) => self.0.float(value as f64),
-        }
+        self.0.whole(value.try_into().ok(), value as f64);
         Ok(())
     }
 
     fn visit_u64<E>(self, value: u64) -> Result<(), E> {
-        match i32::try_from(value) {
-            Ok(small) => {
-                self.0.bytes.push(INT);
-                self.0.bytes.extend_from_slice(&small.to_le_bytes());
-            }
-            Err(_) => self.0.float(value as f64),
-        }
+        self.0.whole(value.try_into().ok(), value as f64);
         Ok(())
     }
 

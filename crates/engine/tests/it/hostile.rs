@@ -10,7 +10,7 @@
 
 use std::{collections::VecDeque, fs, path::PathBuf};
 
-use refrain_engine::{Delivery, Limits, Outcome, Sandbox, Start, Status, Stop, source};
+use refrain_engine::{Delivery, Limits, Outcome, Output, Sandbox, Start, Status, Stop, source};
 
 use crate::{block, engine, start, stranger::pages};
 
@@ -106,13 +106,15 @@ struct Ran {
     calls: usize,
     /// The most that the host had to keep of one turn, in bytes.
     kept: usize,
+    /// Bytes of what it logged and told the model.
+    told: usize,
     /// The stored form of its memory, when it got as far as to have one.
     snapshot: Option<Vec<u8>>,
 }
 
 /// Runs a script to its end. Every call is answered with its own arguments.
 fn run(text: &str, limits: Limits, with: impl FnOnce(&Sandbox)) -> Ran {
-    let mut ran = Ran { outcome: "refused".into(), said: String::new(), calls: 0, kept: 0, snapshot: None };
+    let mut ran = Ran { outcome: "refused".into(), said: String::new(), calls: 0, kept: 0, told: 0, snapshot: None };
     let prepared = match source::prepare(text) {
         Ok(prepared) => prepared,
         Err(error) => return Ran { said: error.message, ..ran },
@@ -124,6 +126,7 @@ fn run(text: &str, limits: Limits, with: impl FnOnce(&Sandbox)) -> Ran {
     loop {
         ran.calls += turn.calls.len();
         let arguments: usize = turn.calls.iter().map(|call| call.args.len()).sum();
+        ran.told += turn.output.iter().map(told).sum::<usize>();
         ran.kept = ran.kept.max(arguments + size_of_val(turn.output.as_slice()));
         ran.said.push_str(&format!("{turn:?}"));
         calls.extend(turn.calls.drain(..));
@@ -147,6 +150,13 @@ fn run(text: &str, limits: Limits, with: impl FnOnce(&Sandbox)) -> Ran {
         },
     };
     ran
+}
+
+fn told(output: &Output) -> usize {
+    match output {
+        Output::Log { text, .. } | Output::Text(text) => text.len(),
+        _ => 0, // bounded as well, by other limits
+    }
 }
 
 fn meets(outcome: &str, expected: &str) -> bool {
@@ -207,6 +217,9 @@ fn check(class: &str) {
         }
         if (ran.kept > MOST_KEPT) != KEEPS_TOO_MUCH.contains(&name.as_str()) {
             wrong.push(format!("{name}: the host has to keep {} bytes", ran.kept));
+        }
+        if ran.told > limits().output_bytes {
+            wrong.push(format!("{name}: told {} bytes", ran.told));
         }
         let memory = ran.snapshot.as_deref().map(pages).unwrap_or_default();
         for secret in secrets.iter().filter(|secret| ran.said.contains(*secret)).chain(found(&memory, &secrets)) {
