@@ -79,6 +79,8 @@
   // What is longer than all output together is cut here: a copy of it, as JSON and as bytes, would cost memory for nothing.
   let room = 1 << 20;
   const short = (line) => (line.length > room ? apply(slice, line, [0, room]) : line);
+  // The message of an error: nobody reads more, and all of it is told, with the name and the lines.
+  const readable = (message) => (message.length > 16384 ? `${apply(slice, message, [0, 16384])}... (${message.length} characters)` : message);
 
   // ---- calls ----
 
@@ -361,12 +363,12 @@
         out.name = show(thrown.name);
         const message = show(thrown.message);
         const more = causes(thrown);
-        out.message = short(message + (message !== "" && isArray(thrown.errors) ? ": " : "") + more);
+        out.message = readable(message + (message !== "" && isArray(thrown.errors) ? ": " : "") + more);
         out.stack = ownFrames(thrown.stack);
         if (thrown instanceof ToolError) out.tool = { code: thrown.code, tool: thrown.tool, call: thrown.call };
         if (thrown instanceof ThisRangeError && apply(startsWith, out.message, ["Maximum call stack size exceeded"])) out.overflow = true;
       } else {
-        out.message = short(show(thrown));
+        out.message = readable(show(thrown));
         out.stack = site;
       }
       return encode(out, TO_SHOW, "error");

@@ -79,6 +79,7 @@ static uint32_t pending_count, pending_room, calls_made;
 
 static Unwatched *unwatched;
 static uint32_t unwatched_count, unwatched_room;
+static bool noting; /* the list is being read: it stays as it is, whatever the script does meanwhile */
 
 static bool exited; /* exit() was called */
 
@@ -198,12 +199,22 @@ static void on_rejection(JSContext *c, JSValueConst promise, JSValueConst reason
     JSValue site = JS_UNDEFINED;
     uint32_t i;
 
+    if (noting)
+        return;
+    /* What is caught is mostly what was rejected last. */
+    for (i = unwatched_count; i-- > 0;) {
+        Unwatched *one = &unwatched[i];
+        if (JS_VALUE_GET_PTR(one->promise) != JS_VALUE_GET_PTR(promise))
+            continue;
+        if (is_handled && !one->call) {
+            JS_FreeValue(c, one->promise);
+            JS_FreeValue(c, one->site);
+            memmove(one, one + 1, (--unwatched_count - i) * sizeof(*one));
+        }
+        return;
+    }
     if (is_handled)
         return;
-    for (i = 0; i < unwatched_count; i++) {
-        if (JS_VALUE_GET_PTR(unwatched[i].promise) == JS_VALUE_GET_PTR(promise))
-            return;
-    }
     if (JS_IsError(reason))
         site = JS_GetPropertyStr(c, reason, "stack");
     if (JS_IsException(site)) {
@@ -231,6 +242,7 @@ static void note_unwatched(void)
 {
     uint32_t i, calls = 0, others = 0;
 
+    noting = true;
     for (i = 0; i < pending_count; i++) {
         if (!is_watched(pending[i].promise) && ++calls <= MOST_NOTES)
             say_note("not_awaited", JS_UNDEFINED, pending[i].id, pending[i].site);
@@ -258,6 +270,7 @@ static void note_unwatched(void)
     }
     note_more("not_awaited", calls);
     note_more("unhandled_rejection", others);
+    noting = false;
 }
 
 /* Where the last `throw` stood. */
@@ -407,8 +420,13 @@ static int32_t say_result(JSValue value)
     JSValue json = JS_Call(ctx, hook_result, JS_UNDEFINED, 1, (JSValueConst *)&value);
 
     JS_FreeValue(ctx, value);
-    if (JS_IsException(json))
-        return say_threw(JS_GetException(ctx));
+    if (JS_IsException(json)) {
+        JSValue thrown = JS_GetException(ctx);
+        if (!exited)
+            return say_threw(thrown);
+        JS_FreeValue(ctx, thrown); /* exit() in a getter of the result, where it is as good as anywhere */
+        json = JS_UNDEFINED;
+    }
     script_is_over = true;
     note_unwatched();
     if (JS_IsUndefined(json))

@@ -27,8 +27,9 @@ typedef struct {
     Keys *keys;
 } Buffer;
 
-/* How often a string of a sleeping object is decoded before the object wakes to keep it. */
-#define STRINGS_BEFORE_WAKING 2
+/* How often a string of a sleeping object is decoded, or a field far back is looked for, before the object wakes to keep what it has. */
+#define DEAR_READS_BEFORE_WAKING 2
+#define FAR_BACK 32
 
 static JSValue decode(JSContext *c, Buffer *buffer, const uint8_t **at);
 
@@ -246,8 +247,12 @@ static JSValue lazy_get_property(JSContext *c, JSValueConst object, JSAtom name,
     uint32_t i;
 
     if (keys->plain && !p->shape->prop_count) {
+        if (p->u.array.count == DEAR_READS_BEFORE_WAKING && keys->count > FAR_BACK)
+            goto wake;
         for (i = 0; i < keys->count && keys->atoms[i] != name; i++)
             at = skip(at);
+        if (i > FAR_BACK)
+            p->u.array.count++;
         if (i == keys->count) {
             JSObject *prototype = p->shape->proto;
             return prototype ? JS_GetPropertyInternal(c, JS_MKPTR(JS_TAG_OBJECT, prototype), name, receiver, false) : JS_UNDEFINED;
@@ -255,9 +260,10 @@ static JSValue lazy_get_property(JSContext *c, JSValueConst object, JSAtom name,
         switch (*at) {
         case V_LATIN1:
         case V_UTF16:
-            if (p->u.array.count == STRINGS_BEFORE_WAKING)
+            if (p->u.array.count >= DEAR_READS_BEFORE_WAKING)
                 break;
-            p->u.array.count++;
+            if (i <= FAR_BACK)
+                p->u.array.count++;
             return decode(c, buffer, &at);
         case V_ARRAY:
         case V_OBJECT:
@@ -266,6 +272,7 @@ static JSValue lazy_get_property(JSContext *c, JSValueConst object, JSAtom name,
             return decode(c, buffer, &at);
         }
     }
+wake:
     if (rf_wake(c, p))
         return JS_EXCEPTION;
     return JS_GetPropertyInternal(c, object, name, receiver, false);

@@ -1,8 +1,11 @@
 //! The host's side of the boundary: what the guest imports, and what the host keeps for it between two exports.
 
-use std::sync::{
-    Arc,
-    atomic::{AtomicBool, Ordering},
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use wasmtime::{Caller, Extern, Linker, Memory, ResourceLimiter, Result, bail};
@@ -11,6 +14,12 @@ use crate::{
     limits::{Limits, Stop},
     sandbox::{Call, Output, Target},
 };
+
+/// What an output is counted for beside its text, since an empty one has to be kept as well.
+const ENTRY_BYTES: usize = 32;
+
+/// An exception as JSON. The guest keeps it far shorter (prelude.js), so only a broken guest is cut here.
+const MOST_THROWN_BYTES: usize = 1 << 20;
 
 /// The host's data of one store.
 pub(crate) struct Host {
@@ -23,6 +32,9 @@ pub(crate) struct Host {
     /// Why the host trapped the guest. The trap itself carries no reason.
     pub(crate) stop: Option<Stop>,
     pub(crate) calls_made: u32,
+    /// The size of the arguments of each call that is out, which somebody outside keeps until it is answered, and their sum.
+    calls_out: HashMap<u32, usize>,
+    calls_out_bytes: usize,
     pub(crate) output_bytes: usize,
     pub(crate) output_cut: bool,
     pub(crate) image_bytes: usize,
@@ -50,6 +62,8 @@ impl Host {
             end: None,
             stop: None,
             calls_made: 0,
+            calls_out: HashMap::new(),
+            calls_out_bytes: 0,
             output_bytes: 0,
             output_cut: false,
             image_bytes: 0,
@@ -65,6 +79,11 @@ impl Host {
         !self.post_mortem && self.stop_asked.load(Ordering::Relaxed)
     }
 
+    /// The call is answered: its arguments are kept no longer.
+    pub(crate) fn answered(&mut self, call: u32) {
+        self.calls_out_bytes -= self.calls_out.remove(&call).unwrap_or(0);
+    }
+
     /// Notes the limit that was reached, and fails, which traps the guest.
     fn reached(&mut self, setting: &'static str, value: u64) -> Result<()> {
         self.stop = Some(Stop::Limit { setting, value });
@@ -75,12 +94,19 @@ impl Host {
         let first = a.unwrap_or_default();
         match op {
             1 => {
-                self.calls_made += 1;
+                self.calls_made = self.calls_made.saturating_add(1);
                 if self.calls_made > self.limits.calls {
                     return self.reached("calls", self.limits.calls.into());
                 }
-                if first.len().saturating_add(b.len()) > self.limits.argument_bytes {
+                let size = first.len().saturating_add(b.len());
+                if size > self.limits.argument_bytes {
                     return self.reached("argument_bytes", self.limits.argument_bytes as u64);
+                }
+                self.calls_out.insert(id, size);
+                self.calls_out_bytes = self.calls_out_bytes.saturating_add(size);
+                if self.calls_out_bytes > self.limits.memory_bytes {
+                    self.stop = Some(Stop::Memory);
+                    bail!("the arguments of the calls that are out need more memory than the run may have");
                 }
                 self.calls.push(Call { call: id, target: Target::from_guest(first), args: text(b) });
             }
@@ -94,7 +120,7 @@ impl Host {
                     _ => (self.limits.result_bytes, &mut self.other_bytes, &mut self.other_cut),
                 };
                 let room = most.saturating_sub(*used);
-                let size = first.len().saturating_add(1);
+                let size = first.len().saturating_add(ENTRY_BYTES);
                 if size <= room {
                     *used += size;
                     self.output.push(Output::from_guest(id, text(first)));
@@ -113,7 +139,7 @@ impl Host {
                 self.end = Some(End::Returned((id == 1).then(|| text(first))));
             }
             4 => {
-                let cut = first.len().min(self.limits.output_bytes);
+                let cut = first.len().min(MOST_THROWN_BYTES);
                 self.end = Some(End::Threw(text(&first[..cut])));
             }
             _ => bail!("the guest used the unknown host operation {op}"),

@@ -12,9 +12,9 @@ pub struct Limits {
     pub fuel: u64,
     /// Calls made by the whole run.
     pub calls: u32,
-    /// Bytes of the arguments of one call.
+    /// Bytes of the arguments of one call. Those of all calls that are out together may need `memory_bytes`.
     pub argument_bytes: usize,
-    /// Bytes of all logs and texts of the run together. What is more is dropped, and the run goes on.
+    /// Bytes of all logs and texts of the run together, each with 32 more for being kept. What is more is dropped, and the run goes on.
     pub output_bytes: usize,
     /// Bytes of all images of the run together. What is more is dropped, and the run goes on.
     pub image_bytes: usize,

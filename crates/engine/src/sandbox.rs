@@ -287,11 +287,13 @@ pub struct Sandbox {
     store: Store<Host>,
     exports: Exports,
     limits: Limits,
+    /// What was used when the sandbox was stopped: reading its stack afterwards needs fuel of its own.
+    fuel_at_stop: Option<u64>,
 }
 
 impl Sandbox {
     pub(crate) fn new(engine: Engine, store: Store<Host>, exports: Exports, limits: Limits) -> Self {
-        Self { engine, store, exports, limits }
+        Self { engine, store, exports, limits, fuel_at_stop: None }
     }
 
     /// A handle that stops this sandbox.
@@ -317,14 +319,16 @@ impl Sandbox {
     /// A call that is not out, or a sandbox that does not wait, ends as [`Status::Stopped`] with [`Stop::Fault`]: the caller keeps
     /// the journal, and has broken its order.
     pub async fn feed(&mut self, delivery: &Delivery) -> Turn {
-        self.store.data_mut().clock_ms = delivery.clock_ms;
+        let host = self.store.data_mut();
+        host.clock_ms = delivery.clock_ms;
+        host.answered(delivery.call);
         let ran = self.exports.deliver(&mut self.store, delivery).await;
         self.turn(ran).await
     }
 
     /// Units of fuel that the script has used so far.
     pub fn fuel_used(&self) -> u64 {
-        self.limits.fuel.saturating_sub(self.store.get_fuel().unwrap_or(0))
+        self.fuel_at_stop.unwrap_or_else(|| self.limits.fuel.saturating_sub(self.store.get_fuel().unwrap_or(0)))
     }
 
     /// Copies the waiting sandbox. Call it between two turns only; after a turn that ended otherwise than
@@ -366,6 +370,7 @@ impl Sandbox {
             (Ok(code), _) => Status::Stopped(Stop::Fault(format!("the guest answered {code} out of turn")), Vec::new()),
             (Err(error), _) => {
                 let stop = self.reason(&error);
+                self.fuel_at_stop = Some(self.fuel_used());
                 let stack = self.exports.position(&mut self.store).await;
                 Status::Stopped(stop, stack)
             }

@@ -434,11 +434,8 @@ fn what_the_fuzz_targets_try_holds_for_some_of_it() {
     stranger::value(&engine(), r#"{"b":[1,2.5,-0,{"10":1,"2":[]}],"a":{"__proto__":{}},"a":"\ud83d\ude00"}"#);
 }
 
-/// Wrong today: a snapshot that says that four thousand million calls were made has the next one overflow the count.
 #[test]
-#[cfg(debug_assertions)]
-#[should_panic(expected = "attempt to add with overflow")]
-fn a_forged_number_of_calls_panics() {
+fn a_forged_number_of_calls_overflows_nothing() {
     stranger::revive(
         &engine(),
         &stranger::forged(&engine(), |head, _| head[56..60].copy_from_slice(&u32::MAX.to_le_bytes())),

@@ -32,15 +32,6 @@ const CLASSES: [&str; 14] = [
     "thenables",
 ];
 
-/// Holes: the file, and what happens today. Each is wrong; the expectation in the file is right. A hole that is closed fails
-/// the test until its line here is gone.
-const HOLES: &[(&str, &str)] = &[
-    // `exit` while the result is read is told as an error.
-    ("getters-result-exits.js", "threw InternalError"),
-    // The shim reads an entry of its list of rejections after the script has had the list moved (`note_unwatched`).
-    ("forging-note-memory.js", r#"broke the guest: Fault("wasm trap: out of bounds memory access")"#),
-];
-
 /// Fuel is the deadline here, so that no expectation depends on the machine.
 fn limits() -> Limits {
     Limits {
@@ -54,9 +45,6 @@ fn limits() -> Limits {
 
 /// What one run may have the host keep at a time, in bytes.
 const MOST_KEPT: usize = 64 << 20;
-/// Holes as well: these have the host keep more. The arguments of calls are bounded one by one, and not together.
-const KEEPS_TOO_MUCH: &[&str] = &["floods-arguments-many.js"];
-
 /// What a hostile script must not find. The second half of each is added where it is used, so that no script holds it whole.
 const OF_THE_LIVING: &str = "canary-of-a-neighbour-";
 const OF_THE_DEAD: &str = "canary-of-one-that-died-";
@@ -204,18 +192,16 @@ fn check(class: &str) {
         let fuel = if expected.contains("stopped asked") { limits().fuel / 5 } else { limits().fuel };
         let ran = run(text, Limits { fuel, ..limits() }, |_| ());
 
-        let hole = HOLES.iter().find(|(file, _)| file == name);
-        let expected = hole.map_or(expected.as_str(), |(_, today)| today);
         if !meets(&ran.outcome, expected) {
             wrong.push(format!("{name}: expected {expected}, but {}", cut(&ran.outcome)));
         }
         // Calls that must not be made: after the end, or of a function under the name of a tool.
         let went_on = ran.said.contains(r#"{\"after\":\"exit\"}"#);
         let went_wrong = name == "forging-unlisted-functions.js" && ran.said.contains("Function(");
-        if went_on != hole.is_some_and(|(file, _)| file.contains("after-exit")) || went_wrong {
-            wrong.push(format!("{name}: made a call it must not make, or is no hole any more"));
+        if went_on || went_wrong {
+            wrong.push(format!("{name}: made a call it must not make"));
         }
-        if (ran.kept > MOST_KEPT) != KEEPS_TOO_MUCH.contains(&name.as_str()) {
+        if ran.kept > MOST_KEPT {
             wrong.push(format!("{name}: the host has to keep {} bytes", ran.kept));
         }
         if ran.told > limits().output_bytes {
@@ -296,7 +282,7 @@ classes! {
 fn whatever_does_not_end_by_itself_is_stopped_when_asked() {
     let generous = Limits { fuel: u64::MAX / 2, memory_bytes: 256 << 20, ..limits() };
     for hostile in CLASSES.iter().flat_map(|class| corpus(class)) {
-        if !hostile.expected.contains("stopped asked") || HOLES.iter().any(|(file, _)| *file == hostile.name) {
+        if !hostile.expected.contains("stopped asked") {
             continue;
         }
         let ran = run(&hostile.text, generous, |sandbox| {
