@@ -20,6 +20,10 @@ lint: ## formatting, clippy and documentation, warnings denied
 setup: ## install what a build needs and this machine lacks
 	@scripts/setup
 
-measure: ## print the start-up times
+measure: ## print start-up times, and what the engine costs (builds in release mode)
 	cargo build
 	scripts/measure
+	cargo run -q --release -p refrain-engine --example measure
+	cargo run -q --release -p refrain-engine --example crowd
+	cargo run -q --release -p refrain-engine --example stopping
+	cargo run -q --release -p refrain-runtime --example preflight

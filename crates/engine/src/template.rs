@@ -11,7 +11,8 @@ use std::{
 
 use sha2::{Digest, Sha256};
 use wasmtime::{
-    Cache, CacheConfig, Config, Instance, InstancePre, Linker, Module, OptLevel, Store, StoreContextMut, UpdateDeadline,
+    Cache, CacheConfig, Config, Enabled, Instance, InstanceAllocationStrategy, InstancePre, Linker, Module, OptLevel,
+    PoolConcurrencyLimitError, PoolingAllocationConfig, Store, StoreContextMut, UpdateDeadline,
 };
 
 use crate::{
@@ -62,8 +63,11 @@ pub struct Engine {
 }
 
 struct Inner {
-    engine: wasmtime::Engine,
-    pre: InstancePre<Host>,
+    pooled: Option<Linked>,
+    on_demand: OnceLock<Result<Linked, String>>,
+    /// Of `on_demand`.
+    config: Config,
+    template: Vec<u8>,
     /// The memory that every run starts from. Asked for by the first snapshot.
     image: OnceLock<Vec<u8>>,
     fingerprint: [u8; 32],
@@ -84,8 +88,7 @@ impl Engine {
         config
             .consume_fuel(true)
             .epoch_interruption(true)
-            // The default reserves 4 GiB of addresses for each run.
-            .memory_reservation(256 << 20)
+            .memory_reservation(SLOT_BYTES as u64)
             .memory_reservation_for_growth(64 << 20)
             .memory_guard_size(64 << 10);
         if let Some(folder) = cache {
@@ -94,10 +97,17 @@ impl Engine {
             settings.with_directory(folder.join("compiled"));
             config.cache(Some(Cache::new(settings).map_err(EngineError::Cache)?));
         }
-        let engine = wasmtime::Engine::new(&config).map_err(EngineError::bug("the settings were refused"))?;
-        let pre = link(&engine, &template).map_err(EngineError::bug("the module was refused"))?;
+        // Without the addresses for it there is no pool, and all is as it is beyond its last slot.
+        let pooled = Linked::new(pooling(config.clone()), &template).ok();
         let fingerprint = Sha256::new().chain_update(BEHAVIOUR).chain_update(checksum).finalize().into();
-        Ok(Self { inner: Arc::new(Inner { engine, pre, image: OnceLock::new(), fingerprint }) })
+        let on_demand = OnceLock::new();
+        let engine = Self {
+            inner: Arc::new(Inner { pooled, on_demand, config, template, image: OnceLock::new(), fingerprint }),
+        };
+        if engine.inner.pooled.is_none() {
+            engine.on_demand().map_err(EngineError::bug("the module was refused"))?;
+        }
+        Ok(engine)
     }
 
     /// A hash over all that a script's behaviour and fuel depend on: the module, the template's memory, the host engine's
@@ -109,7 +119,10 @@ impl Engine {
     /// Moves the epoch on. Whoever owns the clock calls this once per time slice; computing sandboxes then give way to others,
     /// or stop if they have been asked to.
     pub fn tick(&self) {
-        self.inner.engine.increment_epoch();
+        let on_demand = self.inner.on_demand.get().and_then(|made| made.as_ref().ok());
+        for linked in self.inner.pooled.iter().chain(on_demand) {
+            linked.engine.increment_epoch();
+        }
     }
 
     /// A fresh sandbox, as the prelude left it.
@@ -123,22 +136,24 @@ impl Engine {
     }
 
     fn instance(&self, limits: Limits) -> wasmtime::Result<(Store<Host>, Exports)> {
-        let mut store = Store::new(&self.inner.engine, Host::new(limits));
-        store.limiter(|host| host);
-        store.set_fuel(limits.fuel)?;
-        store.set_epoch_deadline(1);
-        store.epoch_deadline_callback(|context: StoreContextMut<'_, Host>| {
-            Ok(if context.data().must_stop() {
-                UpdateDeadline::Interrupt
-            } else if context.data().post_mortem {
-                UpdateDeadline::Continue(1)
-            } else {
-                UpdateDeadline::Yield(1)
-            })
-        });
-        let instance = self.inner.pre.instantiate(&mut store)?;
-        let exports = Exports::of(&mut store, &instance)?;
-        Ok((store, exports))
+        if limits.memory_bytes <= SLOT_BYTES
+            && let Some(pooled) = &self.inner.pooled
+        {
+            match pooled.instance(limits) {
+                Err(error) if error.is::<PoolConcurrencyLimitError>() => {}
+                made => return made,
+            }
+        }
+        self.on_demand()?.instance(limits)
+    }
+
+    /// For whatever the pool has no slot for. Made when it is first needed, which costs what a start from the cache does.
+    fn on_demand(&self) -> wasmtime::Result<&Linked> {
+        let inner = &self.inner;
+        let made = inner
+            .on_demand
+            .get_or_init(|| Linked::new(inner.config.clone(), &inner.template).map_err(|error| format!("{error:#}")));
+        made.as_ref().map_err(|error| wasmtime::Error::msg(error.clone()))
     }
 
     /// The memory that every run starts from.
@@ -153,6 +168,64 @@ impl Engine {
     pub(crate) fn fingerprint_bytes(&self) -> &[u8; 32] {
         &self.inner.fingerprint
     }
+}
+
+/// The module in an engine of wasmtime.
+struct Linked {
+    engine: wasmtime::Engine,
+    pre: InstancePre<Host>,
+}
+
+impl Linked {
+    fn new(config: Config, module: &[u8]) -> wasmtime::Result<Self> {
+        let engine = wasmtime::Engine::new(&config)?;
+        let pre = link(&engine, module)?;
+        Ok(Self { engine, pre })
+    }
+
+    fn instance(&self, limits: Limits) -> wasmtime::Result<(Store<Host>, Exports)> {
+        let mut store = Store::new(&self.engine, Host::new(limits));
+        store.limiter(|host| host);
+        store.set_fuel(limits.fuel)?;
+        store.set_epoch_deadline(1);
+        store.epoch_deadline_callback(|context: StoreContextMut<'_, Host>| {
+            Ok(if context.data().must_stop() {
+                UpdateDeadline::Interrupt
+            } else if context.data().post_mortem {
+                UpdateDeadline::Continue(1)
+            } else {
+                UpdateDeadline::Yield(1)
+            })
+        });
+        let instance = self.pre.instantiate(&mut store)?;
+        let exports = Exports::of(&mut store, &instance)?;
+        Ok((store, exports))
+    }
+}
+
+/// How many sandboxes the pool serves. Each one keeps what the last run in it touched, up to a megabyte, so this is also what a
+/// burst leaves behind.
+const SLOTS: u32 = 256;
+/// Addresses of one sandbox's memory. The default reserves 4 GiB.
+const SLOT_BYTES: usize = 256 << 20;
+
+/// Places for memory and stack that are made once: to map and unmap them for each run costs a short script more than all it
+/// computes, and two threads that do so wait for one another.
+fn pooling(mut config: Config) -> Config {
+    let mut pool = PoolingAllocationConfig::new();
+    pool.total_core_instances(SLOTS)
+        .total_memories(SLOTS)
+        .total_tables(SLOTS)
+        // A sandbox that goes may give back its memory before its stack.
+        .total_stacks(2 * SLOTS)
+        .max_memory_size(SLOT_BYTES)
+        .linear_memory_keep_resident(1 << 20)
+        .table_keep_resident(64 << 10)
+        .async_stack_keep_resident(64 << 10)
+        // Where the kernel can tell which pages were written, only those are put back.
+        .pagemap_scan(Enabled::Auto);
+    config.allocation_strategy(InstanceAllocationStrategy::Pooling(pool));
+    config
 }
 
 /// Settings that do not touch fuel.

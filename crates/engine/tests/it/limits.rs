@@ -2,7 +2,7 @@
 
 use refrain_engine::{Limits, Output, Status, Stop, Stopper, source::prepare};
 
-use crate::{begin, block, engine, start};
+use crate::{begin, block, engine, start, value};
 
 /// Starts `script`, asks it to stop after a moment, and returns why and where it stopped.
 fn stopped(script: &str) -> (Stop, Option<u32>) {
@@ -131,4 +131,27 @@ fn output_past_its_limit_is_dropped_and_the_script_goes_on() {
         assert_eq!(text.len(), first, "{script}");
         assert_eq!(turn.output.iter().filter(|o| matches!(o, Output::Cut { .. })).count(), 1, "{script}");
     }
+}
+
+#[test]
+fn more_sandboxes_than_the_pool_has_and_larger_ones_work_alike() {
+    let script = "const all = 'x'.repeat(1000); return (await tools.x.get({ all })).length";
+    let small = Limits::default();
+    let large = Limits { memory_bytes: 1 << 30, ..small };
+    let mut waiting: Vec<_> = (0..600).map(|n| begin(script, if n % 100 == 0 { large } else { small })).collect();
+    for (n, (sandbox, turn)) in waiting.iter_mut().enumerate() {
+        assert!(matches!(turn.status, Status::Waiting), "{n}: {:?}", turn.status);
+        let end = block(sandbox.feed(&value(1, &format!("[{}]", ["1"].repeat(n + 1).join(",")))));
+        assert!(matches!(&end.status, Status::Returned(Some(json)) if *json == (n + 1).to_string()), "{n}: {end:?}");
+    }
+    let fuel: std::collections::BTreeSet<_> = (0..2)
+        .map(|n| {
+            let (sandbox, _) = begin("return 1+1", if n == 0 { small } else { large });
+            sandbox.fuel_used()
+        })
+        .collect();
+    assert_eq!(fuel.len(), 1, "a run costs the same wherever its memory lies");
+    let grown = "let all = ''; for (let i = 0; i < 40; i++) all += String.fromCharCode(65 + i).repeat(1e7); return all.indexOf('h')";
+    let (_, turn) = begin(grown, large);
+    assert!(matches!(&turn.status, Status::Returned(Some(json)) if json == "390000000"), "{turn:?}");
 }
