@@ -34,7 +34,8 @@ mod value;
 pub use error::EngineError;
 pub use limits::{Limits, Stop};
 pub use sandbox::{
-    Call, Delivery, Outcome, Output, Remark, Sandbox, Start, Status, Stopper, Target, Thrown, ThrownByTool, Turn,
+    Call, Delivery, Outcome, Output, Packed, Remark, Sandbox, Start, Status, Stopper, Target, Thrown, ThrownByTool,
+    Turn,
 };
 pub use snapshot::{Snapshot, SnapshotError};
 pub use source::{Frame, Language, Prepared, SourceMap, SyntaxError};

@@ -89,7 +89,13 @@ impl Drive<'_> {
             }
             let active = before.saturating_add(milliseconds(now.saturating_duration_since(began)));
             match run.next(self.clock.now_ms(), active) {
-                Step::Feed(delivery) => {
+                Step::Feed(mut delivery) => {
+                    if delivery.outcome.is_large() {
+                        let outcome = delivery.outcome;
+                        delivery.outcome = tokio::task::spawn_blocking(move || outcome.packed())
+                            .await
+                            .map_err(|error| RuntimeError::Bug { what: format!("packing a result broke: {error}") })?;
+                    }
                     let turn = {
                         let _computing = self.ticker.computing(deadline, stopper.clone());
                         sandbox.feed(&delivery).await

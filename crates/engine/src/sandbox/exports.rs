@@ -79,6 +79,7 @@ impl Exports {
         // The numbers are shim.c's.
         let (kind, bytes) = match &delivery.outcome {
             Outcome::Failure(json) => (1, json.as_bytes()),
+            Outcome::Packed(packed) => (if packed.is_compact { 2 } else { 0 }, packed.bytes.as_slice()),
             Outcome::Value(json) => {
                 compact = value::compact(json);
                 compact.as_deref().map_or((0, json.as_bytes()), |bytes| (2, bytes))

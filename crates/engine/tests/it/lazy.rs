@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use refrain_engine::{Limits, Status};
+use refrain_engine::{Delivery, Limits, Outcome, Status};
 
 use crate::{begin, block, value};
 
@@ -259,4 +259,25 @@ fn a_sleeping_row_survives_the_snapshot_of_its_sandbox() {
     let mut restored = snapshot.restore(&crate::engine(), Limits::default()).unwrap();
     let Status::Returned(Some(json)) = block(restored.feed(&value(2, "1"))).status else { panic!() };
     assert_eq!(json, r#"["row 0","row 99",["a",50],100]"#);
+}
+
+#[test]
+fn a_value_packed_ahead_arrives_as_it_is() {
+    let rows: Vec<String> =
+        (0..2_000).map(|n| format!(r#"{{"n":{n},"name":"row {n} with some text in it"}}"#)).collect();
+    // The last is none that our parser takes.
+    for json in ["1".to_owned(), format!("[{}]", rows.join(",")), format!(r#"["\ud83d",{}]"#, rows.join(","))] {
+        let whole = Outcome::Value(json.clone());
+        assert_eq!(whole.is_large(), json.len() > 1);
+        let text = |outcome| {
+            let (mut sandbox, _) = begin("return JSON.stringify(await tools.x.get({}))", Limits::default());
+            block(sandbox.feed(&Delivery { call: 1, clock_ms: 0, outcome })).status
+        };
+        let (Status::Returned(Some(expected)), Status::Returned(Some(got))) =
+            (text(whole.clone()), text(whole.packed()))
+        else {
+            panic!("{}", &json[..json.len().min(40)]);
+        };
+        assert!(expected == got && got.len() >= json.len());
+    }
 }
