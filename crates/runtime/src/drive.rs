@@ -71,10 +71,7 @@ impl Drive<'_> {
         let deadline = began.checked_add(self.time_left);
         let before = run.active_before_ms();
         let stopper = sandbox.stopper();
-        let first = {
-            let _computing = self.ticker.computing(deadline, stopper.clone());
-            sandbox.start(javascript, start).await
-        };
+        let first = self.ticker.compute(deadline, stopper.clone(), sandbox.start(javascript, start)).await;
         run.turned(first);
         // Dropped with this future, and with it every call that is out.
         let mut out = Replies::new();
@@ -96,10 +93,7 @@ impl Drive<'_> {
                             .await
                             .map_err(|error| RuntimeError::Bug { what: format!("packing a result broke: {error}") })?;
                     }
-                    let turn = {
-                        let _computing = self.ticker.computing(deadline, stopper.clone());
-                        sandbox.feed(&delivery).await
-                    };
+                    let turn = self.ticker.compute(deadline, stopper.clone(), sandbox.feed(&delivery)).await;
                     run.turned(turn);
                 }
                 Step::Write { at, records, flush } => {
