@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use refrain_engine::{Engine, Limits, Sandbox, Start, Status, source};
 
 const SLICE: Duration = Duration::from_millis(10);
-const SPINNING: usize = 8;
 const WAITING: usize = 2_000;
 
 fn main() {
@@ -25,7 +24,6 @@ fn main() {
     });
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
     runtime.block_on(alone(&engine));
-    runtime.block_on(beside_spinners(&engine));
     runtime.block_on(waiting(&engine));
 }
 
@@ -61,50 +59,6 @@ async fn alone(engine: &Engine) {
     }
     let rate = f64::from(2 * EACH) / began.elapsed().as_secs_f64();
     println!("{:<52} {rate:.0} per second", "`return 1+1`, prepared and run, two workers");
-}
-
-/// The time of the smallest script beside scripts that compute without end, on two workers.
-async fn beside_spinners(engine: &Engine) {
-    let spin = source::prepare("for (;;) {}").unwrap().javascript;
-    let mut stoppers = Vec::new();
-    let mut spinners = Vec::new();
-    for _ in 0..SPINNING {
-        let mut sandbox = engine.sandbox(Limits { fuel: u64::MAX / 2, ..Limits::default() }).unwrap();
-        stoppers.push(sandbox.stopper());
-        let spin = spin.clone();
-        spinners.push(tokio::spawn(async move { sandbox.start(&spin, &start()).await }));
-    }
-    let measured = tokio::spawn({
-        let engine = engine.clone();
-        async move {
-            let mut all = Vec::new();
-            for _ in 0..300 {
-                let began = Instant::now();
-                let javascript = source::prepare("return 1+1").unwrap().javascript;
-                // A new task each, as a server would.
-                let engine = engine.clone();
-                tokio::spawn(async move { drop(begin(&engine, &javascript).await) }).await.unwrap();
-                all.push(began.elapsed());
-            }
-            all.sort_unstable();
-            all
-        }
-    });
-    let all = measured.await.unwrap();
-    for stopper in &stoppers {
-        stopper.stop();
-    }
-    for spinner in spinners {
-        assert!(matches!(spinner.await.unwrap().status, Status::Stopped(..)));
-    }
-    for (name, at) in [("p50", 50), ("p99", 99), ("most", 100)] {
-        let time = all[(all.len() * at / 100).min(all.len() - 1)];
-        println!(
-            "{:<52} {:.2} ms",
-            format!("`return 1+1` beside {SPINNING} spinning runs, {name}"),
-            time.as_secs_f64() * 1000.0
-        );
-    }
 }
 
 /// What a run that waits keeps.
