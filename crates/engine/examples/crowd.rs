@@ -6,22 +6,14 @@
     reason = "a program that measures and prints"
 )]
 
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use refrain_engine::{Engine, Limits, Sandbox, Start, Status, source};
 
-const SLICE: Duration = Duration::from_millis(10);
 const WAITING: usize = 2_000;
 
 fn main() {
     let engine = Engine::new(Some(std::env::temp_dir().join("refrain-measure"))).unwrap();
-    let ticker = engine.clone();
-    std::thread::spawn(move || {
-        loop {
-            std::thread::sleep(SLICE);
-            ticker.tick();
-        }
-    });
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_time().build().unwrap();
     runtime.block_on(alone(&engine));
     runtime.block_on(waiting(&engine));

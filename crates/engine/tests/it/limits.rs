@@ -155,3 +155,58 @@ fn more_sandboxes_than_the_pool_has_and_larger_ones_work_alike() {
     let (_, turn) = begin(grown, large);
     assert!(matches!(&turn.status, Status::Returned(Some(json)) if json == "390000000"), "{turn:?}");
 }
+
+#[test]
+fn what_a_stopped_run_computed_is_told_without_the_look_at_its_stack() {
+    let limits = Limits { fuel: 50_000_000, ..Limits::default() };
+    let (sandbox, turn) = begin("for (;;) {}", limits);
+    assert!(matches!(&turn.status, Status::Stopped(Stop::Limit { setting: "fuel", .. }, _)), "{turn:?}");
+    assert_eq!(sandbox.fuel_used(), limits.fuel);
+}
+
+#[test]
+fn empty_outputs_reach_their_limit_too() {
+    let (_, turn) = begin(
+        "for (let i = 0; i < 100_000; i++) text(''); return 1",
+        Limits { output_bytes: 32 << 10, ..Limits::default() },
+    );
+    // The line that is cut and the word about it come on top.
+    assert!(turn.output.len() <= (1 << 10) + 2, "{} outputs are kept", turn.output.len());
+    assert_eq!(turn.output.last(), Some(&Output::Cut { images: false }));
+}
+
+#[test]
+fn an_exception_with_a_huge_message_keeps_its_name_and_line() {
+    let (_, turn) = begin("\nthrow new RangeError('x'.repeat(2e6))", Limits::default());
+    let Status::Threw(thrown) = turn.status else { panic!("{:?}", turn.status) };
+    assert_eq!(thrown.name.as_deref(), Some("RangeError"));
+    assert!(thrown.message.ends_with("... (2000000 characters)") && thrown.message.len() < 20_000);
+    assert!(!thrown.frames.is_empty());
+}
+
+#[test]
+fn reading_a_wide_result_costs_by_its_width() {
+    let fuel = |count: usize| {
+        let script = "const all = await tools.x.get({}); let sum = 0;\nfor (let i = 0; i < all.n; i++) sum += all['k' + i];\nreturn sum";
+        let (mut sandbox, _) = begin(script, Limits::default());
+        let fields: Vec<String> = (0..count).map(|i| format!(r#""k{i}":1"#)).collect();
+        let turn = block(sandbox.feed(&value(1, &format!(r#"{{"n":{count},{}}}"#, fields.join(",")))));
+        assert!(matches!(&turn.status, Status::Returned(Some(json)) if *json == count.to_string()), "{turn:?}");
+        sandbox.fuel_used()
+    };
+    let (few, many) = (fuel(1_000), fuel(8_000));
+    assert!(many < few * 16, "eight times as much cost {few} and {many}");
+}
+
+#[test]
+fn catching_rejections_costs_by_their_number() {
+    let fuel = |count: usize| {
+        let script =
+            format!("for (let i = 0; i < {count}; i++) try {{ await (async () => {{ throw 1 }})() }} catch {{}}");
+        let (sandbox, turn) = begin(&script, Limits::default());
+        assert!(matches!(turn.status, Status::Returned(None)), "{turn:?}");
+        sandbox.fuel_used()
+    };
+    let (few, many) = (fuel(2_000), fuel(32_000));
+    assert!(many < few * 24, "sixteen times as many cost {few} and {many}");
+}
