@@ -22,6 +22,28 @@ const PATCHES: &[(&str, usize, &str)] = &[
     ("{ return acosh(d); }", 1, "{ return d < 1 ? NAN : acosh(d); }"),
     // For WASI this version sets no stack limit, so that recursion would trap and never be a RangeError.
     ("#if defined(__wasi__)\n    rt->stack_limit = 0; /* no limit */\n#else", 1, "#if 0\n#else"),
+    // The limit of the stack counts the guest's own stack, of which these hardly use any: a long chain of them used up the native one,
+    // which a script cannot catch. So each takes some (shim.c).
+    (
+        "    JSProxyData *s;\n    JSValue method, ret, proto1;\n    int res;\n",
+        1,
+        "    JSProxyData *s;\n    JSValue method, ret, proto1;\n    int res;\n    RF_COUNTED_FRAME;\n",
+    ),
+    (
+        "    JSIteratorHelperData *it;\n    bool finished;\n    JSValue ret;\n\n    *pdone = false;\n",
+        1,
+        "    JSIteratorHelperData *it;\n    bool finished;\n    JSValue ret;\n    RF_COUNTED_FRAME;\n\n    *pdone = false;\n    if (js_check_stack_overflow(ctx->rt, 0))\n        return JS_ThrowStackOverflow(ctx);\n",
+    ),
+    (
+        "    JSValueConst *arg_buf, new_target;\n    int arg_count, i;\n",
+        1,
+        "    JSValueConst *arg_buf, new_target;\n    int arg_count, i;\n    RF_COUNTED_FRAME;\n",
+    ),
+    (
+        "        JSBoundFunction *s = p->u.bound_function;\n        return JS_IsInstanceOf(ctx, val, s->func_obj);\n",
+        1,
+        "        JSBoundFunction *s = p->u.bound_function;\n        RF_COUNTED_FRAME;\n        if (js_check_stack_overflow(ctx->rt, 0)) {\n            JS_ThrowStackOverflow(ctx);\n            return -1;\n        }\n        return JS_IsInstanceOf(ctx, val, s->func_obj);\n",
+    ),
     // A jump notes where it stands and a loop where it begins, so that a run stopped in a loop without calls can say its line.
     ("CASE(OP_goto):\n", 1, "CASE(OP_goto):\n            sf->cur_pc = pc;\n"),
     ("CASE(OP_goto16):\n", 1, "CASE(OP_goto16):\n            sf->cur_pc = pc;\n"),

@@ -23,6 +23,9 @@ static void rf_no_method(struct JSContext *c, uint64_t receiver);
 static uint64_t rf_not_iterable(struct JSContext *c, uint64_t value);
 static void rf_note_throw(void);
 
+/* Takes a part of the guest's own stack where the native one is used: by patched functions of the engine. */
+#define RF_COUNTED_FRAME volatile char counted_frame[128]; counted_frame[0] = 0
+
 #include "quickjs.c"
 
 #define EXPORT(name) __attribute__((export_name(#name))) name

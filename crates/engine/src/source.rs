@@ -190,7 +190,7 @@ fn script<'a>(
         return Err(refusal::of_text(text, parsed.program.source_text, fault));
     }
     let mut program = parsed.program;
-    if let Some(message) = depth::too_many_scopes(&program) {
+    if let Some(message) = depth::too_deep(&program) {
         return Err(SyntaxError { message, position: Position::START });
     }
     let remarks = form::shape(text, &mut program, allocator)?;

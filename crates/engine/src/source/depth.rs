@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 use std::cell::Cell;
 
 use oxc::{
-    ast::ast::Program,
+    ast::{AstKind, ast::Program},
     ast_visit::Visit,
     semantic::{ScopeFlags, ScopeId},
 };
@@ -18,6 +18,8 @@ use super::SyntaxError;
 
 /// Scopes inside one another. A `var` is looked up in every one of them, so without a bound a hostile text takes quadratic time.
 const MAX_SCOPES: usize = 500;
+/// An `await` or a label in front of another, and so on. Each is looked for in all those around it.
+const MAX_PREFIXES: usize = 1000;
 
 const STACK_PER_BYTE: usize = 2560;
 /// What runs on the stack beside the recursion.
@@ -49,24 +51,63 @@ pub(super) fn on_a_stack_for<T: Send>(
     })
 }
 
-/// What to say of a program whose blocks and functions lie too deep in one another.
-pub(super) fn too_many_scopes(program: &Program<'_>) -> Option<String> {
-    struct Scopes {
-        depth: usize,
-        deepest: usize,
-    }
-    impl<'a> Visit<'a> for Scopes {
-        fn enter_scope(&mut self, _: ScopeFlags, _: &Cell<Option<ScopeId>>) {
-            self.depth += 1;
-            self.deepest = self.deepest.max(self.depth);
-        }
+/// What to say of a program that lies too deep in itself, in one of the ways that take quadratic time.
+pub(super) fn too_deep(program: &Program<'_>) -> Option<String> {
+    let mut nesting = Nesting::default();
+    nesting.visit_program(program);
+    let Nesting { scopes, prefixes } = nesting;
+    let said = |what: &str, deepest: usize, most: usize| {
+        (deepest > most).then(|| format!("{what} are nested {deepest} deep, and may be {most}"))
+    };
+    said("blocks and functions", scopes.deepest, MAX_SCOPES)
+        .or_else(|| said("`await` and labels", prefixes.deepest, MAX_PREFIXES))
+}
 
-        fn leave_scope(&mut self) {
-            self.depth -= 1;
+#[derive(Default)]
+struct Nesting {
+    scopes: Level,
+    prefixes: Level,
+}
+
+#[derive(Default)]
+struct Level {
+    depth: usize,
+    deepest: usize,
+}
+
+impl Level {
+    fn enter(&mut self) {
+        self.depth += 1;
+        self.deepest = self.deepest.max(self.depth);
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+}
+
+fn is_prefix(kind: AstKind<'_>) -> bool {
+    matches!(kind, AstKind::AwaitExpression(_) | AstKind::LabeledStatement(_))
+}
+
+impl<'a> Visit<'a> for Nesting {
+    fn enter_node(&mut self, kind: AstKind<'a>) {
+        if is_prefix(kind) {
+            self.prefixes.enter();
         }
     }
-    let mut scopes = Scopes { depth: 0, deepest: 0 };
-    scopes.visit_program(program);
-    (scopes.deepest > MAX_SCOPES)
-        .then(|| format!("blocks and functions are nested {} deep, and may be {MAX_SCOPES}", scopes.deepest))
+
+    fn leave_node(&mut self, kind: AstKind<'a>) {
+        if is_prefix(kind) {
+            self.prefixes.leave();
+        }
+    }
+
+    fn enter_scope(&mut self, _: ScopeFlags, _: &Cell<Option<ScopeId>>) {
+        self.scopes.enter();
+    }
+
+    fn leave_scope(&mut self) {
+        self.scopes.leave();
+    }
 }

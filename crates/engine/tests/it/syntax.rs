@@ -63,6 +63,19 @@ fn nesting_of_any_depth_is_an_error_or_a_program_and_never_a_dead_host() {
 }
 
 #[test]
+fn nesting_that_takes_quadratic_time_is_bounded() {
+    let labels = |count: usize| (0..count).map(|n| format!("a{n}:")).collect::<String>() + ";";
+    for (most, too_many, what) in [
+        ("await ".repeat(1000) + "1", "await ".repeat(1001) + "1", "`await` and labels are nested 1001 deep"),
+        (labels(1000), labels(1001), "`await` and labels are nested 1001 deep"),
+        ("{".repeat(400) + &"}".repeat(400), "{".repeat(1001) + &"}".repeat(1001), "blocks and functions are nested"),
+    ] {
+        assert!(prepare(&most).is_ok(), "{what}");
+        assert!(prepare(&too_many).unwrap_err().message.contains(what), "{what}");
+    }
+}
+
+#[test]
 fn a_text_full_of_angle_brackets_is_read_in_reasonable_time() {
     // As TypeScript this takes minutes.
     assert!(prepare(&format!("return a{}", "<b".repeat(60_000))).is_ok());
