@@ -29,6 +29,8 @@ mod dialect;
 mod error;
 mod glob;
 mod name;
+mod observed;
+mod output;
 mod process;
 mod search;
 mod settings;
@@ -41,11 +43,12 @@ pub use catalog::{Catalog, Description, SourceStatus, Status};
 pub use dialect::{DIALECTS, Dialect};
 pub use error::{CallError, ErrorCode, SettingsError, Unresolved};
 pub use glob::Glob;
+pub use observed::{Observed, Seen, Shape};
 pub use process::guard_main;
 pub use search::Hit;
 pub use settings::{
-    CommandSettings, CommandTool, CommandToolSettings, Environment, Functions, McpSettings, Output, OutputFormat,
-    SharedFunctions, SourceKind, SourceSettings, ToolOverride, Trust,
+    CommandSettings, CommandTool, CommandToolSettings, Environment, Functions, McpSettings, OnMismatch, Output,
+    OutputFormat, SharedFunctions, SourceKind, SourceSettings, ToolOverride, Trust,
 };
 pub use sources::{CallOutput, CallRequest, Sources};
-pub use tool::{Effect, Replay, Tool};
+pub use tool::{Effect, Observation, Replay, Tool};

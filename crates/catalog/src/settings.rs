@@ -11,6 +11,7 @@ pub use crate::command::{CommandTool, CommandToolSettings, Output, OutputFormat}
 pub use crate::source::functions::{Functions, SharedFunctions};
 use crate::{
     glob::Glob,
+    observed::Observed,
     tool::{Effect, Replay},
 };
 
@@ -35,6 +36,10 @@ pub struct SourceSettings {
     pub call_idle_timeout: Option<Duration>,
     /// How long a call may take. Default 60 s. Does not count the wait for a free place or for the connection.
     pub call_total_timeout: Duration,
+    /// What becomes of a result that contradicts the schema which its tool declares.
+    pub on_output_mismatch: OnMismatch,
+    /// Whether the shapes of results are kept, for tools that declare none. Default: yes.
+    pub learn_types: bool,
     /// Corrections by tool name. All that match are applied in order, so a later one wins.
     pub overrides: Vec<(Glob, ToolOverride)>,
 }
@@ -53,6 +58,8 @@ impl SourceSettings {
             connect_timeout: Duration::from_secs(10),
             call_idle_timeout: None,
             call_total_timeout: Duration::from_secs(60),
+            on_output_mismatch: OnMismatch::Note,
+            learn_types: true,
             overrides: Vec::new(),
         }
     }
@@ -107,6 +114,8 @@ pub struct McpSettings {
     pub env: Vec<(String, String)>,
     /// Where it runs. Default: where we run.
     pub cwd: Option<PathBuf>,
+    /// Whether calls give the server's whole answer, its `CallToolResult`, and not the value in it.
+    pub raw_results: bool,
 }
 
 /// A set of command tools.
@@ -132,6 +141,16 @@ pub enum Trust {
     All,
 }
 
+/// What becomes of a result that contradicts the schema which its tool declares.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnMismatch {
+    /// It is delivered, with a note. Most often the schema is wrong and the value is right.
+    #[default]
+    Note,
+    /// The call fails with `output_mismatch`. What it did is done.
+    Reject,
+}
+
 /// A correction to what a source says of a tool.
 #[derive(Clone, Debug, Default)]
 pub struct ToolOverride {
@@ -155,6 +174,8 @@ pub struct Environment {
     pub guard: Option<Vec<OsString>>,
     /// Milliseconds since 1970, for `since`.
     pub clock: Arc<dyn Fn() -> i64 + Send + Sync>,
+    /// What was seen of results before now.
+    pub observed: Arc<Observed>,
 }
 
 impl Environment {
@@ -167,6 +188,7 @@ impl Environment {
             variables: Self::PASSED.iter().filter_map(|name| Some((OsString::from(name), lookup(name)?))).collect(),
             guard: None,
             clock: Arc::new(clock),
+            observed: Arc::default(),
         }
     }
 }

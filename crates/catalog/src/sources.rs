@@ -22,10 +22,12 @@ use crate::{
     catalog::{Catalog, SourceStatus, Status},
     error::{CallError, ErrorCode, Unresolved},
     name,
+    observed::{Observed, Observer},
+    output,
     process::Children,
     settings::{Environment, SourceKind, SourceSettings},
     source::{Call, Source, Unusable, command::CommandSource, functions::FunctionSource, mcp::McpSource},
-    tool::Tool,
+    tool::{Observation, Tool},
 };
 
 /// How long a source that failed is left alone.
@@ -59,6 +61,7 @@ pub struct CallOutput {
 #[derive(Debug)]
 pub struct Sources {
     entries: BTreeMap<String, Arc<Entry>>,
+    observer: Observer,
     children: Arc<Children>,
 }
 
@@ -66,6 +69,7 @@ struct Entry {
     settings: SourceSettings,
     source: Box<dyn Source>,
     places: Semaphore,
+    observer: Observer,
     state: Mutex<State>,
     /// True while no listing is under way and at least one has been tried.
     settled: watch::Sender<bool>,
@@ -90,6 +94,7 @@ impl Sources {
     #[must_use]
     pub fn open(settings: Vec<SourceSettings>, environment: Environment) -> Self {
         let children = Children::new(environment.guard.clone());
+        let observer = Observer::default();
         let entries = settings
             .into_iter()
             .map(|settings| {
@@ -120,6 +125,7 @@ impl Sources {
                     places: Semaphore::new(settings.max_in_flight.clamp(1, Semaphore::MAX_PERMITS)),
                     state: Mutex::new(state),
                     settled: watch::Sender::new(false),
+                    observer: observer.clone(),
                     environment: environment.clone(),
                     source,
                     settings,
@@ -127,7 +133,7 @@ impl Sources {
                 (entry.settings.name.clone(), Arc::new(entry))
             })
             .collect();
-        Self { entries, children }
+        Self { entries, observer, children }
     }
 
     /// Returns what all sources offer now.
@@ -168,6 +174,12 @@ impl Sources {
             CallError::new(ErrorCode::UnknownTool, format!("no source `{}`{near}", request.source))
         })?;
         entry.call(request).await
+    }
+
+    /// Returns what was seen of results since this was last asked, for whoever keeps it.
+    #[must_use]
+    pub fn observed(&self) -> Observed {
+        self.observer.take()
     }
 
     /// Ends all connections, and with them every child.
@@ -237,7 +249,7 @@ impl Entry {
         state.tried = Some(Instant::now());
         match listed {
             Ok(listing) => {
-                state.tools = offered(&self.settings, listing.tools);
+                state.tools = offered(&self.settings, listing.tools, &self.environment.observed);
                 let status = if listing.warning.is_some() { Status::Degraded } else { Status::Ready };
                 self.turn(&mut state, status, listing.warning);
             }
@@ -282,7 +294,8 @@ impl Entry {
         };
         let outcome = self.source.call(call).await;
         self.learn(&outcome);
-        outcome
+        let observer = self.settings.learn_types.then_some(&self.observer);
+        output::received(&tool, outcome?, self.settings.on_output_mismatch, observer).await
     }
 
     fn tool(&self, wanted: &str) -> Result<Tool, CallError> {
@@ -335,7 +348,7 @@ impl fmt::Debug for Entry {
 }
 
 /// Applies the settings to what a source listed.
-fn offered(settings: &SourceSettings, tools: Vec<Tool>) -> Vec<Tool> {
+fn offered(settings: &SourceSettings, tools: Vec<Tool>, observed: &Observed) -> Vec<Tool> {
     let mut tools: Vec<Tool> = tools.into_iter().filter(|tool| settings.offers(&tool.name)).collect();
     tools.sort_by(|a, b| a.name.cmp(&b.name));
     tools.dedup_by(|later, first| {
@@ -358,6 +371,11 @@ fn offered(settings: &SourceSettings, tools: Vec<Tool>) -> Vec<Tool> {
             if let Some(limit) = over.timeout {
                 tool.timeout_ms = Some(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
             }
+        }
+        if settings.learn_types && tool.output_schema.is_none() {
+            tool.observed = observed
+                .get(&tool.source, &tool.name)
+                .map(|seen| Observation { calls: seen.calls, schema: Arc::new(seen.shape.schema()) });
         }
     }
     tools

@@ -78,6 +78,9 @@ pub struct Tool {
     /// What it gives, where that is declared.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output_schema: Option<Arc<Value>>,
+    /// What its results looked like, where nothing is declared and some were seen.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub observed: Option<Observation>,
     /// What a call may do.
     pub effect: Effect,
     /// Whether a call may be made again.
@@ -90,6 +93,17 @@ pub struct Tool {
     pub notes: Vec<String>,
     #[serde(skip)]
     validator: CachedValidator,
+    #[serde(skip)]
+    output_validator: CachedValidator,
+}
+
+/// What results of a tool had in common. No promise.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Observation {
+    /// How many results it rests on.
+    pub calls: u64,
+    /// Their shape, as JSON Schema.
+    pub schema: Arc<Value>,
 }
 
 impl Tool {
@@ -104,11 +118,13 @@ impl Tool {
             description: String::new(),
             input_schema: Arc::new(serde_json::json!({"type": "object"})),
             output_schema: None,
+            observed: None,
             effect: Effect::Write,
             replay: Replay::Unsafe,
             timeout_ms: None,
             notes: Vec::new(),
             validator: CachedValidator::default(),
+            output_validator: CachedValidator::default(),
         }
     }
 
@@ -140,6 +156,13 @@ impl Tool {
         typescript::types(self)
     }
 
+    /// Returns the schema of what it gives: the declared one, or else the observed one.
+    #[must_use]
+    pub fn result_schema(&self) -> Option<&Value> {
+        let observed = self.observed.as_ref().map(|observed| &observed.schema);
+        self.output_schema.as_ref().or(observed).map(|schema| &**schema)
+    }
+
     /// Checks the arguments of a call against the input schema. `null` counts as no arguments.
     ///
     /// # Errors
@@ -155,6 +178,11 @@ impl Tool {
         if let Err(reason) = self.validator.get(&self.input_schema) {
             self.notes.push(format!("its input schema is not valid, so arguments are not checked: {reason}"));
         }
+    }
+
+    /// Returns the validator of the declared output schema, where there is one that can be used.
+    pub(crate) fn output_validator(&self) -> Option<&jsonschema::Validator> {
+        self.output_validator.get(self.output_schema.as_ref()?).ok()
     }
 
     pub(crate) fn validator(&self) -> Result<&jsonschema::Validator, &str> {

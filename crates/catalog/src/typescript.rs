@@ -110,6 +110,10 @@ fn functions(own: &[&Tool], interface: &str, out: &mut Printer, named: &mut Stri
 fn docs(tool: &Tool, notes: &[String]) -> Vec<String> {
     let mut lines: Vec<String> = tool.description.trim().lines().map(|line| line.trim_end().to_owned()).collect();
     lines.extend(tool.notes.iter().chain(notes).map(|note| format!("Note: {note}")));
+    if tool.output_schema.is_none() && tool.observed.is_some() {
+        // Without the number of results, which would change the text at every start.
+        lines.push("@returns as observed in earlier calls, and not declared".to_owned());
+    }
     lines.push(format!("@effect {}", tool.effect.as_str()));
     lines.push("@throws {ToolError}".to_owned());
     lines
@@ -128,7 +132,7 @@ impl Types {
         let mut input = Converter::new(&tool.input_schema, format!("{prefix}Args"), names);
         let input_type = input.root();
         let (mut named, mut notes) = input.finish();
-        let output_type = match &tool.output_schema {
+        let output_type = match tool.result_schema() {
             Some(schema) => {
                 let mut output = Converter::new(schema, format!("{prefix}Result"), names);
                 let ty = output.root();

@@ -1,6 +1,9 @@
 //! What every command is given.
 
-use std::{path::PathBuf, sync::OnceLock};
+use std::{
+    path::PathBuf,
+    sync::{Arc, OnceLock},
+};
 
 use refrain_runtime::{RunId, Runtime};
 
@@ -8,6 +11,7 @@ use crate::{
     arguments::Places,
     config::{self, Config, Need, Variables},
     error::CommandError,
+    observed,
     ui::Ui,
 };
 
@@ -46,7 +50,26 @@ impl Context {
     ///
     /// As [`config`](Self::config).
     pub(crate) fn runtime(&self, need: Need) -> Result<Runtime, CommandError> {
-        self.config(need).map(|config| Runtime::new(config.settings))
+        let mut settings = self.config(need)?.settings;
+        if settings.learn_types
+            && let Some(path) = observed::path(&settings.journal_url)
+        {
+            settings.environment.observed = Arc::new(observed::load(&path));
+        }
+        Ok(Runtime::new(settings))
+    }
+
+    /// Keeps what a runtime has seen of results, for the next start.
+    pub(crate) fn keep_observed(&self, runtime: &Runtime) {
+        let seen = runtime.observed();
+        if seen.is_empty() {
+            return;
+        }
+        if let Some(path) = observed::path(&runtime.settings().journal_url)
+            && let Err(error) = observed::add(&path, seen)
+        {
+            self.ui.say(&format!("note: what results looked like cannot be kept in `{}`: {error}", path.display()));
+        }
     }
 
     /// Remembers a run and says its id, as soon as it exists.

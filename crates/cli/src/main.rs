@@ -22,6 +22,7 @@ mod config;
 mod context;
 mod error;
 mod exit;
+mod observed;
 mod program;
 mod stop;
 mod text;

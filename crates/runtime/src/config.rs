@@ -20,6 +20,8 @@ pub struct Settings {
     pub limits: LimitSettings,
     /// The names under which scripts see the tools; none for our own.
     pub dialect: Option<&'static Dialect>,
+    /// Whether the shapes of results are kept, for tools that declare none. A source may say no for itself.
+    pub learn_types: bool,
     /// A folder for the compiled engine. Without one every start compiles it anew, which takes about a second.
     pub cache: Option<PathBuf>,
     /// How long calls that are not `safe` may go on after the script's end.
@@ -39,6 +41,7 @@ impl Settings {
             durability: Durability::default(),
             limits: LimitSettings::default(),
             dialect: None,
+            learn_types: true,
             cache: None,
             drain: Duration::from_secs(5),
             slice: Duration::from_millis(10),

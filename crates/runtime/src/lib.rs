@@ -35,9 +35,9 @@ pub use config::{Durability, LimitSettings, Settings};
 pub use error::RuntimeError;
 pub use refrain_catalog::{
     CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DIALECTS, Description, Dialect, Effect,
-    Environment, ErrorCode, Functions, Glob, Hit, McpSettings, Output, OutputFormat, Replay, SettingsError,
-    SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride, Trust, Unresolved, demo,
-    guard_main,
+    Environment, ErrorCode, Functions, Glob, Hit, McpSettings, Observed, OnMismatch, Output, OutputFormat, Replay,
+    SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride, Trust,
+    Unresolved, demo, guard_main,
 };
 pub use refrain_engine::{EngineError, Language};
 pub use refrain_journal::{JournalError, RunId, RunState, Take};

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use refrain_catalog::{Catalog, Dialect, SourceStatus, Sources};
+use refrain_catalog::{Catalog, Dialect, Observed, SourceStatus, Sources};
 use refrain_engine::{Engine, Language, Prepared, SourceMap, Start, source};
 use refrain_journal::{BlobHash, EndState, Ended, Flush, Journal, Json, Lease, Page, Record, RunId, Started, Take};
 use serde::{Deserialize, Serialize};
@@ -115,7 +115,11 @@ impl Runtime {
     /// As [`new`](Self::new), with another clock.
     #[must_use]
     pub fn with_clock(settings: Settings, clock: Arc<dyn Clock>) -> Self {
-        let sources = Arc::new(Sources::open(settings.sources.clone(), settings.environment.clone()));
+        let mut own = settings.sources.clone();
+        for source in &mut own {
+            source.learn_types &= settings.learn_types;
+        }
+        let sources = Arc::new(Sources::open(own, settings.environment.clone()));
         Self {
             settings,
             clock,
@@ -130,6 +134,13 @@ impl Runtime {
     /// The settings it was made with.
     pub fn settings(&self) -> &Settings {
         &self.settings
+    }
+
+    /// Returns what was seen of results since this was last asked. Whoever keeps it gives it back with the environment of the
+    /// next start.
+    #[must_use]
+    pub fn observed(&self) -> Observed {
+        self.sources.observed()
     }
 
     /// Runs a script to its end. `on_start` hears the run's id once the run is in the journal and before the script starts.

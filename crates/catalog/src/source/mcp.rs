@@ -207,7 +207,7 @@ impl Source for McpSource {
             answer
         };
         match answered.await {
-            Ok(answer) => result::read(&path, answer),
+            Ok(answer) => result::read(&path, answer, self.settings.raw_results),
             Err(ServiceError::McpError(error)) => Err(result::refused(&path, &error)),
             Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)) => Err(CallError::new(
                 ErrorCode::Interrupted,
@@ -268,6 +268,9 @@ impl McpSource {
             Some(schema @ Value::Object(_)) => tool.output_schema = Some(Arc::new(schema)),
             None | Some(Value::Null) => {}
             Some(_) => tool.notes.push("its output schema is not an object and is not used".to_owned()),
+        }
+        if self.settings.raw_results {
+            tool.output_schema = Some(Arc::new(result::envelope()));
         }
         let hint = |key: &str| value.pointer(&format!("/annotations/{key}")).and_then(Value::as_bool) == Some(true);
         (tool.effect, tool.replay) =

@@ -8,6 +8,7 @@ mod declarations;
 mod demo;
 mod guard;
 mod mcp;
+mod results;
 mod support;
 
 #[test]

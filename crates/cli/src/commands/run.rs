@@ -65,6 +65,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Comman
     };
     let report = runtime.run(request, &|id| context.started(id)).await?;
     let exit = report::print(&context.ui, &report)?;
+    context.keep_observed(&runtime);
     runtime.close().await;
     Ok(exit)
 }

@@ -1,8 +1,11 @@
 //! `serve`.
 
-use std::sync::Arc;
+use std::{pin::pin, sync::Arc, time::Duration};
 
 use crate::{config::Need, context::Context, error::CommandError, exit::Exit};
+
+/// How often what was seen of results is kept. A server is more often killed than asked to go.
+const KEEP_EVERY: Duration = Duration::from_secs(10);
 
 /// Be an MCP server on standard input and output
 ///
@@ -15,7 +18,14 @@ pub(crate) struct ServeArgs {}
 pub(crate) async fn serve(context: &Context, _: ServeArgs) -> Result<Exit, CommandError> {
     let runtime = Arc::new(context.runtime(Need::Sources)?);
     context.ui.say("note: there are no policy rules, so everything that a script asks for is allowed");
-    let served = refrain_server::serve_stdio(Arc::clone(&runtime)).await;
+    let mut serving = pin!(refrain_server::serve_stdio(Arc::clone(&runtime)));
+    let served = loop {
+        tokio::select! {
+            served = &mut serving => break served,
+            () = tokio::time::sleep(KEEP_EVERY) => context.keep_observed(&runtime),
+        }
+    };
+    context.keep_observed(&runtime);
     // A run that is under way still holds it; then its children end with us.
     if let Ok(runtime) = Arc::try_unwrap(runtime) {
         runtime.close().await;

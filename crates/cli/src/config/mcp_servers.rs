@@ -94,7 +94,7 @@ fn kind(entry: &Value, folder: &Path, variables: &Variables) -> Result<McpSettin
         None | Some(Value::Null) => None,
         Some(cwd) => Some(folder.join(filled("cwd", cwd)?)),
     };
-    Ok(McpSettings { command, env, cwd })
+    Ok(McpSettings { command, env, cwd, ..McpSettings::default() })
 }
 
 /// Fills in variables.

@@ -14,9 +14,9 @@ use super::{
 };
 
 /// Sections of the file.
-pub(crate) const SECTIONS: &[&str] = &["sources", "limits", "script", "journal", "runs", "sandbox"];
+pub(crate) const SECTIONS: &[&str] = &["sources", "limits", "script", "journal", "learn", "runs", "sandbox"];
 /// Sections of releases to come.
-pub(crate) const LATER_SECTIONS: &[&str] = &["learn", "serve", "policy"];
+pub(crate) const LATER_SECTIONS: &[&str] = &["serve", "policy"];
 /// Keys of releases to come.
 const LATER: &[(&str, &[&str])] = &[
     ("limits", &["deadline_ms", "in_flight", "max_output_tokens", "store_kb"]),
@@ -49,6 +49,10 @@ enum Kind {
         set: fn(&mut Settings, u64),
     },
     JournalUrl,
+    Flag {
+        get: fn(&Settings) -> bool,
+        set: fn(&mut Settings, bool),
+    },
     /// One of some words; what is got and set is the number beside the word.
     Word {
         words: &'static [(&'static str, usize)],
@@ -106,6 +110,12 @@ const SCALARS: &[Scalar] = &[
             get: |all| DURABILITIES.iter().position(|one| *one == all.durability).unwrap_or(0),
             set: |all, n| all.durability = DURABILITIES[n],
         },
+    },
+    // Whether the shapes of results are kept, for tools that declare none. Since 0.1.
+    Scalar {
+        section: "learn",
+        key: "types",
+        kind: Kind::Flag { get: |all| all.learn_types, set: |all, yes| all.learn_types = yes },
     },
     // Under which names scripts see the tools. Since 0.1.
     Scalar {
@@ -167,6 +177,7 @@ impl Scalars {
                             journal_url(&url, table.folder(), table.faults()).map_err(|message| fault(&message)).ok()
                         })
                         .map(|url| settings.journal_url = url),
+                    Kind::Flag { set, .. } => table.flag(scalar.key).map(|yes| set(settings, yes)),
                     Kind::Word { words, set, .. } => {
                         table.choice(scalar.key, words).map(|chosen| set(settings, chosen))
                     }
@@ -229,6 +240,7 @@ impl Scalars {
             let value: Value = match &scalar.kind {
                 Kind::Whole { get, .. } => get(settings).into(),
                 Kind::JournalUrl => settings.journal_url.as_str().into(),
+                Kind::Flag { get, .. } => get(settings).into(),
                 Kind::Word { words, get, .. } => {
                     let now = get(settings);
                     words.iter().find(|(_, number)| *number == now).map(|(word, _)| *word).into()
@@ -256,6 +268,10 @@ impl Scalar {
                 }
             },
             Kind::JournalUrl => settings.journal_url = journal_url(text, folder, faults)?,
+            Kind::Flag { set, .. } => match text.parse() {
+                Ok(yes) => set(settings, yes),
+                Err(_) => return Err(format!("is {text:?}; give `true` or `false`")),
+            },
             Kind::Word { words, set, .. } => match words.iter().find(|(word, _)| *word == text) {
                 Some((_, chosen)) => set(settings, *chosen),
                 None => {

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use refrain_runtime::{CommandSettings, Glob, McpSettings, SourceKind, SourceSettings, Trust, demo};
+use refrain_runtime::{CommandSettings, Glob, McpSettings, OnMismatch, SourceKind, SourceSettings, Trust, demo};
 
 use super::{MOST_MS, document::Table, fault::listed, secret::Secrets, tool};
 
@@ -19,6 +19,8 @@ const COMMON: &[&str] = &[
     "connect_timeout_ms",
     "call_idle_timeout_ms",
     "call_total_timeout_ms",
+    "on_output_mismatch",
+    "learn_types",
     "tools",
 ];
 /// Keys of releases to come.
@@ -72,7 +74,7 @@ fn known(table: &Table<'_>, own: &[&str]) {
 }
 
 fn mcp(table: &Table<'_>, secrets: &Secrets<'_>) -> Option<SourceKind> {
-    known(table, &["command", "env", "cwd"]);
+    known(table, &["command", "env", "cwd", "raw_results"]);
     // A server that is reached by `url` has been told that this comes later.
     if !table.has("command") && !table.has("url") {
         table.fault("", "has no `command`; write the server's program and arguments, `command = [\"npx\", \"…\"]`");
@@ -80,8 +82,9 @@ fn mcp(table: &Table<'_>, secrets: &Secrets<'_>) -> Option<SourceKind> {
     let command = table.texts("command").and_then(|command| program(command, table));
     let env = variables(table, secrets);
     let cwd = cwd(table).or_else(|| Some(table.folder().to_path_buf()));
+    let raw_results = table.flag("raw_results").unwrap_or(false);
     Some(match (command?, env) {
-        (command, Ok(env)) => SourceKind::Mcp(McpSettings { command, env, cwd }),
+        (command, Ok(env)) => SourceKind::Mcp(McpSettings { command, env, cwd, raw_results }),
         (_, Err(reason)) => SourceKind::Unusable { r#type: "mcp".into(), reason },
     })
 }
@@ -113,6 +116,9 @@ fn common(table: &Table<'_>, makes_tools: bool, source: &mut SourceSettings) {
     source.connect_timeout = time("connect_timeout_ms").unwrap_or(source.connect_timeout);
     source.call_idle_timeout = time("call_idle_timeout_ms").or(source.call_idle_timeout);
     source.call_total_timeout = time("call_total_timeout_ms").unwrap_or(source.call_total_timeout);
+    let mismatch = [("note", OnMismatch::Note), ("reject", OnMismatch::Reject)];
+    source.on_output_mismatch = table.choice("on_output_mismatch", &mismatch).unwrap_or(source.on_output_mismatch);
+    source.learn_types = table.flag("learn_types").unwrap_or(source.learn_types);
     source.overrides = tool::overrides(table, makes_tools);
 }
 

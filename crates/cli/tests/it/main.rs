@@ -6,6 +6,7 @@ mod demo;
 mod failures;
 mod listings;
 mod mcp;
+mod observed;
 mod pipes;
 mod place;
 mod settings;

@@ -7,7 +7,10 @@ use rmcp::{
     ErrorData,
     model::{CallToolResult, ServerResult},
 };
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{
+    Value, json,
+    value::{RawValue, to_raw_value},
+};
 
 use crate::{
     error::{CallError, ErrorCode},
@@ -21,16 +24,26 @@ pub(super) const MAX_RESULT: usize = 16 << 20;
 /// What a failing tool may say for itself.
 const MAX_MESSAGE: usize = 4096;
 
-pub(super) fn read(path: &str, answer: ServerResult) -> Result<CallOutput, CallError> {
+/// Reads an answer to a call of the tool `path`. With `raw`, the value is the whole answer.
+pub(super) fn read(path: &str, answer: ServerResult, raw: bool) -> Result<CallOutput, CallError> {
     let protocol = |what: &str| Err(CallError::new(ErrorCode::Protocol, format!("`{path}`: the server {what}")));
+    let mut whole = None;
     let answer = match answer {
-        ServerResult::CallToolResult(result) => Answer::of(result),
+        ServerResult::CallToolResult(result) => {
+            if raw {
+                whole = serde_json::to_value(&result).ok();
+            }
+            Answer::of(result)
+        }
         ServerResult::EmptyResult(_) | ServerResult::TaskAckResult(_) => Answer::default(),
         // A result that breaks the protocol somewhere: what can be used of it is used.
-        ServerResult::CustomResult(result) => match Answer::of_value(result.0) {
-            Some(answer) => answer,
-            None => return protocol("answered with something that is no tool result"),
-        },
+        ServerResult::CustomResult(result) => {
+            whole = raw.then(|| result.0.clone());
+            match Answer::of_value(result.0) {
+                Some(answer) => answer,
+                None => return protocol("answered with something that is no tool result"),
+            }
+        }
         ServerResult::InputRequiredResult(_) => return protocol("asks for input, which is not supported yet"),
         ServerResult::CreateTaskResult(_) => return protocol("started a task, which is not supported yet"),
         _ => return protocol("answered a different question"),
@@ -41,11 +54,12 @@ pub(super) fn read(path: &str, answer: ServerResult) -> Result<CallOutput, CallE
             message = "the tool failed and did not say why".to_owned();
         }
         let mut error = CallError::new(ErrorCode::ToolError, format!("`{path}`: {message}"));
-        error.data = answer.structured.or_else(|| (answer.blocks.len() > 1).then(|| Value::Array(answer.blocks)));
+        error.data =
+            whole.or(answer.structured).or_else(|| (answer.blocks.len() > 1).then(|| Value::Array(answer.blocks)));
         return Err(error);
     }
-    let value = answer
-        .value()
+    let value = if raw { to_raw_value(&whole.unwrap_or_else(|| json!({ "content": [] }))) } else { answer.value() };
+    let value = value
         .map_err(|error| CallError::new(ErrorCode::Internal, format!("bug: a value does not become JSON: {error}")))?;
     if value.get().len() > MAX_RESULT {
         let (size, limit) = (value.get().len() >> 20, MAX_RESULT >> 20);
@@ -53,6 +67,23 @@ pub(super) fn read(path: &str, answer: ServerResult) -> Result<CallOutput, CallE
         return Err(CallError::new(ErrorCode::ResultTooLarge, message));
     }
     Ok(CallOutput { value, notes: Vec::new() })
+}
+
+/// Returns the schema of a whole answer.
+pub(super) fn envelope() -> Value {
+    json!({
+        "type": "object",
+        "description": "The server's whole answer: a `CallToolResult` of MCP.",
+        "properties": {
+            "content": {
+                "type": "array",
+                "items": {"type": "object", "properties": {"type": {"type": "string"}, "text": {"type": "string"}}, "required": ["type"]},
+            },
+            "structuredContent": {},
+            "isError": {"type": "boolean"},
+        },
+        "required": ["content"],
+    })
 }
 
 /// Turns a JSON-RPC error into ours.
@@ -89,8 +120,10 @@ impl Answer {
             Some(Value::Array(blocks)) => Some(blocks),
             _ => None,
         };
-        let structured = map.remove("structuredContent");
-        if blocks.is_none() && structured.is_none() {
+        let had_structured = map.contains_key("structuredContent");
+        // Null beside content is how some servers say that there is nothing structured.
+        let structured = map.remove("structuredContent").filter(|structured| !structured.is_null());
+        if blocks.is_none() && structured.is_none() && !had_structured {
             return None;
         }
         let failed = map.get("isError") == Some(&Value::Bool(true));
@@ -99,19 +132,19 @@ impl Answer {
 
     fn value(&self) -> Result<Box<RawValue>, serde_json::Error> {
         if let Some(structured) = &self.structured {
-            return serde_json::value::to_raw_value(structured);
+            return to_raw_value(structured);
         }
         match self.blocks.as_slice() {
-            [] => serde_json::value::to_raw_value(&Value::Null),
+            [] => to_raw_value(&Value::Null),
             [block] => match text_of(block) {
                 Some(text) => match parsed(text) {
                     Some(value) => Ok(value),
-                    None => serde_json::value::to_raw_value(text),
+                    None => to_raw_value(text),
                 },
                 // One block that is no text: alone, not a list of one, as a text is alone.
-                None => serde_json::value::to_raw_value(block),
+                None => to_raw_value(block),
             },
-            blocks => serde_json::value::to_raw_value(blocks),
+            blocks => to_raw_value(blocks),
         }
     }
 
@@ -136,7 +169,7 @@ mod tests {
 
     fn check(result: Value, expect: &str) {
         let answer: ServerResult = serde_json::from_value(result).unwrap();
-        let shown = match read("s.t", answer) {
+        let shown = match read("s.t", answer, false) {
             Ok(output) => output.value.get().to_owned(),
             Err(error) => {
                 let data = error.data.map(|data| format!(" {data}")).unwrap_or_default();
@@ -167,7 +200,25 @@ mod tests {
             r#"{"type":"image","data":"AA==","mimeType":"image/png"}"#,
         );
         check(json!({"content": [{"type": "hologram", "x": 1}]}), r#"{"type":"hologram","x":1}"#);
+        check(
+            json!({"content": [text("hello"), 7], "structuredContent": null}),
+            r#"[{"type":"text","text":"hello"},7]"#,
+        );
+        check(json!({"content": "none", "structuredContent": null}), "null");
         check(json!({"strange": true}), "protocol: `s.t`: the server answered with something that is no tool result");
+    }
+
+    #[test]
+    fn a_raw_answer_is_the_whole_of_it() {
+        let raw = |result: Value| read("s.t", serde_json::from_value(result).unwrap(), true);
+        let text = json!({"type": "text", "text": "[1]"});
+        let whole = json!({"content": [text], "structuredContent": {"n": 1}, "_meta": {"m": 2}});
+        let given: Value = serde_json::from_str(raw(whole.clone()).unwrap().value.get()).unwrap();
+        assert_eq!(given, whole);
+        let failed = json!({"content": [text], "isError": true});
+        let error = raw(failed.clone()).unwrap_err();
+        assert_eq!((error.message.as_str(), error.data), ("`s.t`: [1]", Some(failed)));
+        assert!(jsonschema::is_valid(&envelope(), &whole));
     }
 
     #[test]

@@ -40,6 +40,7 @@ pub(crate) async fn resume(context: &Context, args: ResumeArgs) -> Result<Exit, 
         }
     };
     let exit = report::print(&context.ui, &report)?;
+    context.keep_observed(&runtime);
     runtime.close().await;
     Ok(exit)
 }
