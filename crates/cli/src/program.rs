@@ -75,7 +75,14 @@ fn parse(words: &[OsString]) -> Exit {
 /// Runs the command in a task of its own, so that neither a script that computes nor a reader that does not read keeps a
 /// signal from being heard.
 fn drive(context: &Arc<Context>, command: commands::Command) -> Result<Exit, CommandError> {
-    let threads = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build();
+    // One more than may compute at a time, so that one is left to hear clients and sources; and each looks for them after every
+    // slice, where tokio would do so after some sixty.
+    let computing = std::thread::available_parallelism().map_or(1, usize::from);
+    let threads = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(computing + 1)
+        .event_interval(1)
+        .enable_all()
+        .build();
     let threads = threads.map_err(|error| CommandError::failed(format!("threads cannot be started: {error}")))?;
     let outcome = threads.block_on(async {
         let stop = Stop::listen();

@@ -489,6 +489,7 @@ static JSValue native_is_base64(JSContext *c, JSValueConst this_val, int argc, J
         else
             ok = !padding && (isalnum(byte) || byte == '+' || byte == '/');
     }
+    ok = ok && (string->len - padding) % 4 != 1 && (!padding || (string->len % 4 == 0 && string->len > padding));
     JS_FreeValue(c, flat);
     return JS_NewBool(c, ok);
 }

@@ -9,5 +9,6 @@ mod mcp;
 mod observed;
 mod pipes;
 mod place;
+mod responsive;
 mod settings;
 mod tidy;

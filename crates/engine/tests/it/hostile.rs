@@ -96,13 +96,25 @@ struct Ran {
     kept: usize,
     /// Bytes of what it logged and told the model.
     told: usize,
+    /// Images that are none, and that whoever shows them would have to notice.
+    broken_images: usize,
     /// The stored form of its memory, when it got as far as to have one.
     snapshot: Option<Vec<u8>>,
 }
 
-/// Runs a script to its end. Every call is answered with its own arguments.
+/// What a call is answered with: its own arguments, or the text that they hold as `json` and nothing else.
+fn answer(args: String) -> String {
+    #[derive(serde::Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Given {
+        json: String,
+    }
+    serde_json::from_str(&args).map_or(args, |given: Given| given.json)
+}
+
+/// Runs a script to its end.
 fn run(text: &str, limits: Limits, with: impl FnOnce(&Sandbox)) -> Ran {
-    let mut ran = Ran { outcome: "refused".into(), said: String::new(), calls: 0, kept: 0, told: 0, snapshot: None };
+    let mut ran = Ran { outcome: "refused".into(), said: String::new(), calls: 0, kept: 0, told: 0, broken_images: 0, snapshot: None };
     let prepared = match source::prepare(text) {
         Ok(prepared) => prepared,
         Err(error) => return Ran { said: error.message, ..ran },
@@ -114,13 +126,14 @@ fn run(text: &str, limits: Limits, with: impl FnOnce(&Sandbox)) -> Ran {
     loop {
         ran.calls += turn.calls.len();
         let arguments: usize = turn.calls.iter().map(|call| call.args.len()).sum();
+        ran.broken_images += turn.output.iter().filter(|output| is_broken_image(output)).count();
         ran.told += turn.output.iter().map(told).sum::<usize>();
         ran.kept = ran.kept.max(arguments + size_of_val(turn.output.as_slice()));
         ran.said.push_str(&format!("{turn:?}"));
         calls.extend(turn.calls.drain(..));
         let (Status::Waiting, Some(call)) = (&turn.status, calls.pop_front()) else { break };
         let clock_ms = start().clock_ms + i64::from(call.call);
-        turn = block(sandbox.feed(&Delivery { call: call.call, clock_ms, outcome: Outcome::Value(call.args) }));
+        turn = block(sandbox.feed(&Delivery { call: call.call, clock_ms, outcome: Outcome::Value(answer(call.args)) }));
     }
     ran.snapshot = Some(sandbox.save().to_bytes());
     ran.outcome = match turn.status {
@@ -138,6 +151,16 @@ fn run(text: &str, limits: Limits, with: impl FnOnce(&Sandbox)) -> Ran {
         },
     };
     ran
+}
+
+fn is_broken_image(output: &Output) -> bool {
+    let Output::Image(json) = output else { return false };
+    let image: serde_json::Value = serde_json::from_str(json).unwrap_or_default();
+    let is_base64 = |text: &str| {
+        let text = text.trim_end_matches('=');
+        !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'+' || byte == b'/')
+    };
+    image["type"] != "image" || !image["data"].as_str().is_some_and(is_base64)
 }
 
 fn told(output: &Output) -> usize {
@@ -200,6 +223,9 @@ fn check(class: &str) {
         let went_wrong = name == "forging-unlisted-functions.js" && ran.said.contains("Function(");
         if went_on || went_wrong {
             wrong.push(format!("{name}: made a call it must not make"));
+        }
+        if ran.broken_images > 0 {
+            wrong.push(format!("{name}: showed {} images that are none", ran.broken_images));
         }
         if ran.kept > MOST_KEPT {
             wrong.push(format!("{name}: the host has to keep {} bytes", ran.kept));
