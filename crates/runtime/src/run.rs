@@ -13,6 +13,9 @@ use serde_json::{Value, json};
 
 use crate::{canonical::canonical, config::Durability, functions, preflight::near::nearest};
 
+/// Levels of arguments that readers of JSON take; this is serde_json's own bound.
+const MOST_LEVELS: usize = 127;
+
 /// What to do next.
 #[derive(Debug)]
 pub(crate) enum Step {
@@ -269,7 +272,12 @@ impl Run {
         };
         let plan = resolved.and_then(|tool| {
             let args = serde_json::from_str::<Value>(&call.args).map_err(|error| {
-                let told = format!("the arguments of `{path}` are not plain JSON: {error}");
+                // The guest writes valid JSON; what most readers of it refuse is depth.
+                let told = if error.to_string().starts_with("recursion limit") {
+                    format!("the arguments of `{path}` are nested deeper than {MOST_LEVELS} levels, which cannot be sent; flatten them")
+                } else {
+                    format!("the arguments of `{path}` are not plain JSON: {error}")
+                };
                 CallError::new(ErrorCode::InvalidArguments, told)
             })?;
             tool.check_args(&args)?;
@@ -717,16 +725,16 @@ fn told(call: u32, path: &str, outcome: &Outcome) -> (Answer, refrain_engine::Ou
             if let Some(after) = failure.retry_after_ms {
                 fields["retryAfterMs"] = after.into();
             }
+            // What else is said of a failure is ours, and came from no tool.
+            let from_tool = failure.code == ErrorCode::ToolError.as_str();
+            let bytes = if from_tool { failure.message.len() as u64 } else { 0 };
             let mut text = fields.to_string();
             if let Some(data) = &failure.data {
                 // Spliced in as text: the data is kept byte for byte.
                 text.pop();
                 text.push_str(&format!(",\"data\":{data}}}"));
             }
-            (
-                Answer { bytes: failure.message.len() as u64, code: Some(failure.code.clone()) },
-                refrain_engine::Outcome::Failure(text),
-            )
+            (Answer { bytes, code: Some(failure.code.clone()) }, refrain_engine::Outcome::Failure(text))
         }
     }
 }

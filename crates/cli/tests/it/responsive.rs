@@ -27,7 +27,8 @@ fn a_client_is_heard_while_more_scripts_compute_than_there_are_cores() {
             return id;
         }
     };
-    let us = json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
+    let us =
+        json!({"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}});
     say(json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": us}));
     assert_eq!(answer(), 0);
     say(json!({"jsonrpc": "2.0", "method": "notifications/initialized"}));

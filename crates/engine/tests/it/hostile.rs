@@ -114,7 +114,15 @@ fn answer(args: String) -> String {
 
 /// Runs a script to its end.
 fn run(text: &str, limits: Limits, with: impl FnOnce(&Sandbox)) -> Ran {
-    let mut ran = Ran { outcome: "refused".into(), said: String::new(), calls: 0, kept: 0, told: 0, broken_images: 0, snapshot: None };
+    let mut ran = Ran {
+        outcome: "refused".into(),
+        said: String::new(),
+        calls: 0,
+        kept: 0,
+        told: 0,
+        broken_images: 0,
+        snapshot: None,
+    };
     let prepared = match source::prepare(text) {
         Ok(prepared) => prepared,
         Err(error) => return Ran { said: error.message, ..ran },

@@ -212,3 +212,17 @@ async fn results_reach_their_own_calls_in_whatever_order_they_come() {
                   return [all, seen.sort()]";
     assert_eq!(host.value(script).await, json!([[1, 2, 3, 4], [1, 2, 3, 4]]));
 }
+
+#[tokio::test]
+async fn arguments_that_readers_would_refuse_for_their_depth_are_refused_as_that() {
+    let host = Host::new(vec![Fake::echo("row")]);
+    let nested = |levels: usize| {
+        let deep = format!("JSON.parse('{}{}')", "[".repeat(levels), "]".repeat(levels));
+        format!(
+            "try {{ await tools.fake.row({{ a: {deep} }}); return 'sent' }} catch (e) {{ return [e.code, e.message] }}"
+        )
+    };
+    assert_eq!(host.value(&nested(126)).await, "sent");
+    let told = "the arguments of `fake.row` are nested deeper than 127 levels, which cannot be sent; flatten them";
+    assert_eq!(host.value(&nested(127)).await, json!(["invalid_arguments", told]));
+}

@@ -62,8 +62,8 @@ pub(super) fn read(path: &str, answer: ServerResult, raw: bool) -> Result<CallOu
     let value = value
         .map_err(|error| CallError::new(ErrorCode::Internal, format!("bug: a value does not become JSON: {error}")))?;
     if value.get().len() > MAX_RESULT {
-        let (size, limit) = (value.get().len() >> 20, MAX_RESULT >> 20);
-        let message = format!("`{path}` gave {size} MiB, over the limit of {limit} MiB; ask for less");
+        let size = value.get().len();
+        let message = format!("`{path}` gave {size} bytes, over the limit of {MAX_RESULT}; ask for less");
         return Err(CallError::new(ErrorCode::ResultTooLarge, message));
     }
     Ok(CallOutput { value, notes: Vec::new() })
