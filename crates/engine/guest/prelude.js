@@ -246,13 +246,13 @@
     return settled;
   };
 
-  // An MCP image block, or a data: URL.
+  // An MCP image or audio block, or a data: URL.
   const image = (picture) => {
     let mimeType, data;
     if (typeof picture === "string") {
       const comma = apply(indexOf, picture, [","]);
       const head = apply(slice, picture, [0, comma]);
-      if (!apply(startsWith, head, ["data:image/"]) || !apply(includes, head, [";base64"])) {
+      if (!apply(startsWith, head, ["data:"]) || !apply(includes, head, [";base64"])) {
         throw new ThisTypeError("image takes an MCP image block, or a data:image/…;base64 URL");
       }
       mimeType = apply(split, apply(slice, head, [5]), [";"])[0];
@@ -263,9 +263,10 @@
     if (typeof data !== "string" || typeof mimeType !== "string") {
       throw new ThisTypeError("image takes an MCP image block, { type: \"image\", mimeType, data }, or a data: URL");
     }
-    if (!apply(startsWith, mimeType, ["image/"])) throw new ThisTypeError(`image takes a mimeType like "image/png", not ${show(mimeType)}`);
+    const kind = apply(startsWith, mimeType, ["audio/"]) ? "audio" : "image";
+    if (!apply(startsWith, mimeType, [kind + "/"])) throw new ThisTypeError(`image takes a mimeType like "image/png", not ${show(mimeType)}`);
     if (!isBase64(data)) throw new ThisTypeError("the data of an image is base64, which this is not");
-    output(IMAGE, `{"type":"image","mimeType":${encode(mimeType, TO_SHOW, "image")},"data":"${data}"}`);
+    output(IMAGE, `{"type":"${kind}","mimeType":${encode(mimeType, TO_SHOW, "image")},"data":"${data}"}`);
   };
 
   const globals = {

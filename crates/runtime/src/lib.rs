@@ -40,7 +40,7 @@ pub use refrain_catalog::{
     Unresolved, demo, guard_main,
 };
 pub use refrain_engine::{EngineError, Language};
-pub use refrain_journal::{JournalError, RunId, RunState, Take};
+pub use refrain_journal::{JournalError, Json, RunId, RunState, Take};
 pub use report::{CallReport, CallStatus, ErrorKind, ErrorReport, Log, Note, Report, ReportStatus, Usage, Waiting};
 pub use runtime::{Origin, RunRequest, Runtime};
 pub use view::{OwnerView, RecordView, RunDetail, RunListing, RunView, ToolListing, ToolView};

@@ -23,6 +23,7 @@ mod arguments;
 mod cut;
 mod discover;
 mod error;
+mod images;
 mod mcp;
 mod prompt;
 mod render;

@@ -21,7 +21,7 @@ use crate::{
     arguments::{BadArguments, DescribeTools, RunCode, SearchTools},
     cut::Budget,
     discover::{self, Answer},
-    render, structured,
+    images, render, structured,
     tasks::{BrokenOff, Tasks},
     tools,
 };
@@ -116,7 +116,8 @@ async fn run_code(runtime: &Runtime, asked: RunCode, client: Option<String>) -> 
     let on_start = |id: RunId| *started.lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
     let outcome = runtime.run(request, &on_start).await;
     match outcome {
-        Ok(report) => {
+        Ok(mut report) => {
+            let blocks = images::take(&mut report);
             let failed = match report.status {
                 ReportStatus::Failed | ReportStatus::Cancelled => true,
                 ReportStatus::Completed | ReportStatus::Parked => false,
@@ -124,7 +125,10 @@ async fn run_code(runtime: &Runtime, asked: RunCode, client: Option<String>) -> 
             let tokens =
                 report.max_output_tokens.map_or(asked.max_output_tokens, |own| own.min(asked.max_output_tokens));
             let budget = Budget::of_tokens(tokens);
-            result(render::text(&report, budget), Some(structured::content(&report, budget)), failed)
+            let text = render::text(&report, budget);
+            let mut answer = result(text, Some(structured::content(&report, budget)), failed);
+            answer.content.extend(blocks);
+            answer
         }
         Err(error) => {
             let mut text = format!("the script could not be run: {error}");

@@ -155,7 +155,7 @@ fn report_schema() -> Value {
             "status": {"type": "string", "enum": ["completed", "failed", "parked", "cancelled"]},
             "result": {"description": "What the script returned. Left out when that is nothing."},
             "text": text(),
-            "images": {"type": "array"},
+            "images": {"type": "array", "description": "What `image()` was given. The data are blocks of the answer."},
             "logs": {"type": "array", "items": {
                 "type": "object", "properties": {"level": text(), "text": text()}, "required": ["level", "text"],
             }},

@@ -4,8 +4,8 @@ declare const args: { [name: string]: any };
 /** Says something to the reader of the result, before the value that the script returns. */
 declare function text(...values: unknown[]): void;
 
-/** Gives a picture to the reader: an MCP image block, or a `data:image/…;base64,` URL. */
-declare function image(picture: string | { type: "image"; mimeType: string; data: string }): void;
+/** Gives a picture or a sound to the reader: an MCP image or audio block, or a `data:image/…;base64,` URL. */
+declare function image(picture: string | { type: "image" | "audio"; mimeType: string; data: string }): void;
 
 /** Tells whoever waits how far the script is, from 0 to 1. */
 declare function progress(fraction: number, message?: string): void;

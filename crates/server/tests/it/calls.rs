@@ -139,3 +139,26 @@ async fn a_journal_that_cannot_be_opened_is_told_to_the_model() {
     assert!(text.starts_with("the script could not be run: ") && text.contains("no call was made"), "{text}");
     session.end().await;
 }
+
+#[tokio::test]
+async fn pictures_reach_the_model_as_blocks_and_never_as_text() {
+    let folder = tempfile::tempdir().unwrap();
+    let session = Session::start(settings(tools(folder.path()))).await;
+    let code = "const block = (type, mimeType, data) => ({ type, mimeType, data });
+        image(block('image', 'image/png', 'iVBORw0KGgo='));
+        image('data:audio/wav;base64,UklGRg==');
+        return [{ type: 'text', text: 'a chart' }, block('image', 'image/gif', 'R0lGODlh')]";
+    let answer = session.call("run_code", json!({ "code": code })).await.unwrap();
+    let blocks = serde_json::to_value(&answer.content).unwrap();
+    let found: Vec<_> = blocks.as_array().unwrap()[1..].iter().map(|block| (&block["type"], &block["data"])).collect();
+    let expect = [("image", "iVBORw0KGgo="), ("audio", "UklGRg=="), ("image", "R0lGODlh")];
+    assert_eq!(
+        found,
+        expect.map(|(kind, data)| (json!(kind), json!(data))).iter().map(|(a, b)| (a, b)).collect::<Vec<_>>()
+    );
+    let (text, report, _) = taken(answer);
+    let said = format!("{text}{report}");
+    assert!(said.contains("a chart") && said.contains("block 3 after this text"), "{said}");
+    assert!(!said.contains("R0lGODlh") && !said.contains("iVBORw0KGgo"), "{said}");
+    session.end().await;
+}
