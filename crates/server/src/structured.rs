@@ -21,7 +21,12 @@ const FRAME: usize = 1_000;
 pub(crate) fn content(report: &Report, budget: Budget) -> Value {
     let result = report.result.as_ref().map(|json| readable(json.as_str()));
     let logs = entries(&report.logs);
-    let notes = entries(&report.notes);
+    let mut notes = entries(&report.notes);
+    if report.result.as_ref().is_some_and(|json| json.parse::<Value>().is_err()) {
+        let message =
+            "`result` is its JSON text here, since common readers refuse the value; the answer's text has it as it is";
+        notes.push(json!({"kind": "value_changed", "message": message}));
+    }
     let waiting = entries(&report.waiting);
     let images: Vec<Value> = report.images.iter().map(|image| readable(image.as_str())).collect();
     let error = report.error.as_ref().map(value);
@@ -243,6 +248,7 @@ mod tests {
             let content = content(&report, Budget::of_tokens(10_000));
             let result = content["result"].as_str().unwrap();
             assert!(result.starts_with("[shown as its JSON text") && result.ends_with(json), "{result}");
+            assert_eq!(content["notes"][0]["kind"], "value_changed", "{json}");
         }
     }
 }
