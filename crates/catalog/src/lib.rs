@@ -42,7 +42,7 @@ pub use dialect::{DIALECTS, Dialect};
 pub use error::{CallError, ErrorCode, SettingsError, Unresolved};
 pub use glob::Glob;
 pub use process::guard_main;
-pub use search::Hit;
+pub use search::{Found, Hit, Query};
 pub use settings::{
     CommandSettings, CommandTool, CommandToolSettings, Environment, Functions, McpSettings, Output, OutputFormat,
     SharedFunctions, SourceKind, SourceSettings, ToolOverride, Trust,

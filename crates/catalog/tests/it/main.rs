@@ -8,6 +8,7 @@ mod declarations;
 mod demo;
 mod guard;
 mod mcp;
+mod search;
 mod support;
 
 #[test]
