@@ -106,20 +106,6 @@ impl From<Parts> for Catalog {
     }
 }
 
-/// Everything about one tool, for a person or a model that asked for it by name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Description {
-    /// Its path.
-    pub path: String,
-    /// The expression that reaches it.
-    pub call: String,
-    /// The call with its types on one line.
-    pub signature: String,
-    /// The tool.
-    #[serde(flatten)]
-    pub tool: Tool,
-}
-
 impl Catalog {
     /// Returns the catalog of `tools` and `sources`, in its fixed order.
     #[must_use]
@@ -155,6 +141,12 @@ impl Catalog {
     #[must_use]
     pub fn source_ident<'a>(&'a self, source: &'a str) -> &'a str {
         self.idents.get(source).map_or(source, String::as_str)
+    }
+
+    /// Returns the expression that reaches a source in a script: `tools.github`.
+    #[must_use]
+    pub fn source_call(&self, source: &str) -> String {
+        format!("tools{}", name::access(if source == "then" { self.source_ident(source) } else { source }))
     }
 
     /// Finds a tool by source and tool, each by its original name or its identifier.
@@ -201,22 +193,6 @@ impl Catalog {
                 Err(Unresolved::Unknown { message: format!("no tool `{path}`{}", name::did_you_mean(path, names)) })
             }
         }
-    }
-
-    /// Returns everything about each of `names`, which are paths as for [`find`](Self::find), in their order.
-    #[must_use]
-    pub fn describe<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<Result<Description, Unresolved>> {
-        names
-            .into_iter()
-            .map(|name| {
-                self.find(name).map(|tool| Description {
-                    path: tool.path(),
-                    call: tool.call_expression(),
-                    signature: tool.signature(),
-                    tool: tool.clone(),
-                })
-            })
-            .collect()
     }
 
     /// Returns one TypeScript file that declares `tools` and the other globals of a script, and compiles by itself.

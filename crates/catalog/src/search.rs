@@ -24,6 +24,10 @@ pub(crate) use index::Index;
 pub struct Hit {
     /// The path of the tool.
     pub path: String,
+    /// The source of the tool.
+    pub source: String,
+    /// The server's own spelling.
+    pub name: String,
     /// The expression that reaches it.
     pub call: String,
     /// The call with its types on one line.
@@ -101,6 +105,8 @@ impl Catalog {
                 let tool = &self.tools()[at];
                 Hit {
                     path: tool.path(),
+                    source: tool.source.clone(),
+                    name: tool.name.clone(),
                     call: tool.call_expression(),
                     signature: tool.signature(),
                     summary: first_sentence(&tool.description),

@@ -33,9 +33,10 @@ mod view;
 pub use clock::{Clock, SystemClock};
 pub use config::{Durability, LimitSettings, Settings};
 pub use error::RuntimeError;
+pub use functions::NO_APPROVAL;
 pub use refrain_catalog::{
-    CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DIALECTS, Description, Dialect, Effect,
-    Environment, ErrorCode, Functions, Glob, Hit, McpSettings, Output, OutputFormat, Replay, SettingsError,
+    Asked, CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DIALECTS, Description, Dialect, Effect,
+    Environment, ErrorCode, Found, Functions, Glob, Hit, McpSettings, Output, OutputFormat, Query, Replay, SettingsError,
     SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride, Trust, Unresolved, demo,
     guard_main,
 };

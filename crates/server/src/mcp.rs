@@ -60,7 +60,10 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let runtime = self.runtime()?;
-        let list = self.tasks.run(async move { tools::list(&*runtime.catalog().await) }).await;
+        let list = self
+            .tasks
+            .run(async move { tools::list(&*runtime.catalog().await, runtime.settings().prompt_tokens) })
+            .await;
         Ok(ListToolsResult::with_all_items(list.map_err(broken)?))
     }
 
