@@ -1,7 +1,7 @@
 //! Makes up arguments for a tool, to show what a call looks like.
 //!
-//! What the schema offers comes first: examples, defaults, constants, the first of an enum. Else a value follows from type and
-//! bounds. Only what has to be there is there. The outcome is checked like the arguments of a call, so a schema that needs
+//! What the schema offers comes first: examples, defaults, constants, the first of an enum, what a description quotes after
+//! `e.g.`. Else a value follows from type and bounds. Only what has to be there is there. The outcome is checked like the arguments of a call, so a schema that needs
 //! more than this can guess (a pattern, a `not`) gives no example and never a wrong one.
 
 use serde_json::{Map, Number, Value, json};
@@ -17,16 +17,26 @@ const MOST_BYTES: usize = 1_500;
 
 /// Returns arguments that pass the tool's check, as they are typed in a script.
 pub(crate) fn arguments(tool: &Tool) -> Option<String> {
-    let mut maker = Maker { root: &tool.input_schema, left: MOST_VALUES };
-    let args = maker.value(&tool.input_schema, "value", 0)?;
-    tool.check_args(&args).ok()?;
+    // What a description quotes is a guess: should it not pass, the plain values may.
+    let args = [Quotes::Taken, Quotes::Left].into_iter().find_map(|quotes| {
+        let args = Maker { root: &tool.input_schema, quotes, left: MOST_VALUES }.value(&tool.input_schema, "value", 0)?;
+        tool.check_args(&args).is_ok().then_some(args)
+    })?;
     let mut text = String::new();
     print(&args, &mut text);
     (text.len() <= MOST_BYTES).then_some(text)
 }
 
+/// Whether descriptions are asked for values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Quotes {
+    Taken,
+    Left,
+}
+
 struct Maker<'a> {
     root: &'a Value,
+    quotes: Quotes,
     left: usize,
 }
 
@@ -48,7 +58,10 @@ impl Maker<'_> {
         let mut value = match kind(map) {
             Some("object") => self.object(map, depth)?,
             Some("array") => self.array(map, key, depth)?,
-            Some("string") => string(map, key).into(),
+            Some("string") => match quoted(map).filter(|_| self.quotes == Quotes::Taken) {
+                Some(quoted) => quoted.into(),
+                None => string(map, key).into(),
+            },
             Some("integer" | "number") => number(map).into(),
             Some("boolean") => true.into(),
             Some("null") => Value::Null,
@@ -119,6 +132,17 @@ fn kind(map: &Map<String, Value>) -> Option<&str> {
         _ if map.contains_key("items") => Some("array"),
         _ => None,
     }
+}
+
+/// Returns `PROJ-123` for a description that says "(e.g., 'PROJ-123')".
+fn quoted(map: &Map<String, Value>) -> Option<&str> {
+    const LONGEST: usize = 80;
+    let description = map.get("description")?.as_str()?;
+    let (_, rest) = description.split_once("e.g.").or_else(|| description.split_once("Example:"))?;
+    let rest = rest.trim_start_matches([',', ':', ' ']);
+    let mark = rest.chars().next().filter(|mark| ['\'', '"', '`'].contains(mark))?;
+    let (value, _) = rest[1..].split_once(mark)?;
+    (!value.is_empty() && value.len() <= LONGEST && !value.contains('\n')).then_some(value)
 }
 
 fn string(map: &Map<String, Value>, key: &str) -> String {
@@ -221,6 +245,8 @@ mod tests {
             (json!({"anyOf": [{"type": "null"}, {"type": "integer"}]}), "{ a: 1 }"),
             (json!({"properties": {"b-c": {"type": "integer"}}, "required": ["b-c"]}), r#"{ a: { "b-c": 1 } }"#),
             (json!({}), r#"{ a: "a" }"#),
+            (json!({"type": "string", "pattern": "^[A-Z]+-[0-9]+$", "description": "A key (e.g., 'P-1')."}), r#"{ a: "P-1" }"#),
+            (json!({"type": "string", "maxLength": 1, "description": "One of many, e.g. `far too long`"}), r#"{ a: "a" }"#),
         ] {
             assert_eq!(of_one(schema.clone()).as_deref(), Some(expect), "{schema}");
         }

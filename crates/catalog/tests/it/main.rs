@@ -6,6 +6,7 @@ mod catalog;
 mod command;
 mod declarations;
 mod demo;
+mod describe;
 mod guard;
 mod mcp;
 mod search;
