@@ -24,6 +24,7 @@
 mod arguments;
 mod catalog;
 mod command;
+mod declaration_files;
 pub mod demo;
 mod describe;
 mod dialect;
@@ -40,6 +41,7 @@ mod tool;
 mod typescript;
 
 pub use catalog::{Catalog, SourceStatus, Status};
+pub use declaration_files::{DECLARATION_MARK, DeclarationFile};
 pub use describe::{Asked, Description};
 pub use dialect::{DIALECTS, Dialect};
 pub use error::{CallError, ErrorCode, SettingsError, Unresolved};

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use refrain_runtime::{Catalog, Description, NO_APPROVAL, Query, Status};
+use refrain_runtime::{Catalog, Description, Dialect, NO_APPROVAL, Query, Status};
 
 use crate::{
     arguments::{DEFAULT_OUTPUT_TOKENS, DescribeTools, SearchTools},
@@ -19,10 +19,16 @@ pub(crate) struct Answer {
 }
 
 /// Finds tools by words, best first.
-pub(crate) fn search(catalog: &Catalog, asked: &SearchTools) -> Answer {
+pub(crate) fn search(catalog: &Catalog, dialect: Option<&Dialect>, asked: &SearchTools) -> Answer {
     let query =
         Query { words: &asked.query, limit: asked.limit, skip: asked.skip, namespace: asked.namespace.as_deref() };
-    let found = catalog.find_tools(&query);
+    let mut found = catalog.find_tools(&query);
+    for hit in &mut found.hits {
+        if let Ok(tool) = catalog.resolve(&hit.source, &hit.name) {
+            hit.call = catalog.call_in(tool, dialect);
+            hit.signature = catalog.signature_in(tool, dialect);
+        }
+    }
     let next = found.next(&query).map(|next| next.to_string());
     let note = found.note();
     let mut parts: Vec<String> = found
@@ -51,14 +57,14 @@ pub(crate) fn search(catalog: &Catalog, asked: &SearchTools) -> Answer {
 }
 
 /// Gives everything about each tool that is named.
-pub(crate) fn describe(catalog: &Catalog, asked: &DescribeTools) -> Answer {
+pub(crate) fn describe(catalog: &Catalog, dialect: Option<&Dialect>, asked: &DescribeTools) -> Answer {
     let selected = catalog.select(asked.names.iter().map(String::as_str));
     let room = Budget::of_tokens(DEFAULT_OUTPUT_TOKENS).bytes / selected.len().max(1);
     let (mut tools, mut parts) = (Vec::new(), Vec::new());
     for one in selected {
         match one.found {
             Ok(tool) => {
-                let entry = entry(one.name, &catalog.description_of(tool, None), room);
+                let entry = entry(one.name, &catalog.description_of(tool, dialect), room);
                 parts.push(told(&entry));
                 tools.push(entry);
             }
@@ -172,12 +178,12 @@ mod tests {
     }
 
     fn described(names: &[&str]) -> Answer {
-        describe(&catalog(), &DescribeTools { names: names.iter().map(|name| (*name).to_owned()).collect() })
+        describe(&catalog(), None, &DescribeTools { names: names.iter().map(|name| (*name).to_owned()).collect() })
     }
 
     #[test]
     fn a_search_gives_the_line_to_type_and_tells_of_sources_that_are_down() {
-        let answer = search(&catalog(), &sought("commits"));
+        let answer = search(&catalog(), None, &sought("commits"));
         insta::assert_snapshot!(answer.text, @"
         tools.git.list_commits(args?: { limit?: number }): Promise<string[]>
           Lists commits.
@@ -185,7 +191,7 @@ mod tests {
         Source `far` is failed: it ended at once
         ");
         insta::assert_snapshot!(answer.content, @r#"{"tools":[{"path":"git.list_commits","call":"tools.git.list_commits","signature":"tools.git.list_commits(args?: { limit?: number }): Promise<string[]>","description":"Lists commits."}],"next_cursor":null}"#);
-        let none = search(&catalog(), &sought("zzz"));
+        let none = search(&catalog(), None, &sought("zzz"));
         let note = "no tool fits: nothing matches `zzz`; try other words";
         assert!(none.text.starts_with(&format!("Note: {note}. There are 2 tools.")), "{}", none.text);
         assert_eq!(none.content, json!({"tools": [], "next_cursor": null, "note": note}));

@@ -1,6 +1,6 @@
 //! What a model is told of `run_code`: how to write a script, and which tools there are.
 //!
-//! The text is a function of the catalog and the budget and of nothing else, so equal catalogs give equal bytes. Where all
+//! The text is a function of the catalog, the dialect and the budget and of nothing else, so equal catalogs give equal bytes. Where all
 //! tools fit with their declarations, they are there. Else each namespace has the most telling form that there is room for:
 //! one line a tool with its types, one line a tool without, or one line for all of it. Forms are raised one after another,
 //! those of small namespaces first, so that a large one takes no room from what fits beside it. What even one line a namespace
@@ -8,7 +8,7 @@
 
 use std::fmt::Write as _;
 
-use refrain_runtime::{Catalog, Status, Tool};
+use refrain_runtime::{Catalog, Dialect, Status, Tool};
 
 const GUIDE: &str = "\
 Runs a script in a sandbox whose only powers are the tools below, and gives back what the script returns.
@@ -26,23 +26,50 @@ must not lose the rest.
 - A script that fails reports which calls have happened. Do not repeat those that change something.";
 
 /// Returns the description of `run_code`, in so many tokens of four bytes.
-pub(crate) fn description(catalog: &Catalog, tokens: usize) -> String {
-    within(catalog, tokens.saturating_mul(4))
+pub(crate) fn description(catalog: &Catalog, dialect: Option<&Dialect>, tokens: usize) -> String {
+    within(catalog, dialect, tokens.saturating_mul(4))
 }
 
-fn within(catalog: &Catalog, bytes: usize) -> String {
+fn within(catalog: &Catalog, dialect: Option<&Dialect>, bytes: usize) -> String {
+    let guide = guide(dialect);
     let mut end = String::new();
     let pending = pending(catalog);
     if !pending.is_empty() {
         end = format!("\n\nSources whose tools are not known now: {pending}.");
     }
     if catalog.tools().is_empty() {
-        return format!("{GUIDE}\n\nThere are no tools now.{end}");
+        return format!("{guide}\n\nThere are no tools now.{end}");
     }
-    let room = bytes.saturating_sub(GUIDE.len() + end.len() + 2);
-    let whole = format!("The tools:\n\n```ts\n{}```", catalog.tool_declarations());
-    let tools = if whole.len() <= room { whole } else { mixed(catalog, room) };
-    format!("{GUIDE}\n\n{tools}{end}")
+    let room = bytes.saturating_sub(guide.len() + end.len() + 2);
+    let shown = Shown { catalog, dialect };
+    // The declarations are of our own names.
+    let whole = (!shown.is_flat()).then(|| format!("The tools:\n\n```ts\n{}```", catalog.tool_declarations()));
+    let tools = whole.filter(|whole| whole.len() <= room).unwrap_or_else(|| mixed(shown, room));
+    format!("{guide}\n\n{tools}{end}")
+}
+
+/// The guide, with the name that the tools have.
+fn guide(dialect: Option<&Dialect>) -> String {
+    let root = dialect.map_or("tools", |dialect| dialect.root);
+    GUIDE.replace("`tools`", &format!("`{root}`"))
+}
+
+/// A catalog under the names that scripts have for it.
+#[derive(Clone, Copy)]
+struct Shown<'a> {
+    catalog: &'a Catalog,
+    dialect: Option<&'a Dialect>,
+}
+
+impl Shown<'_> {
+    fn is_flat(self) -> bool {
+        self.dialect.is_some_and(|dialect| dialect.flat)
+    }
+
+    /// How a namespace is told: as it is written in a script, where it can be.
+    fn namespace(self, source: &str) -> String {
+        if self.is_flat() { format!("`{source}`") } else { self.catalog.source_call(source) }
+    }
 }
 
 /// What is told of the tools of one namespace, from the least to the most.
@@ -58,39 +85,42 @@ enum Form {
 
 /// One namespace and what is told of it.
 struct Namespace<'a> {
-    call: String,
+    shown: Shown<'a>,
     tools: &'a [Tool],
     form: Form,
     text: String,
 }
 
 impl<'a> Namespace<'a> {
-    fn new(catalog: &Catalog, tools: &'a [Tool]) -> Self {
-        let call = catalog.source_call(&tools[0].source);
-        let mut this = Self { call, tools, form: Form::Count, text: String::new() };
+    fn new(shown: Shown<'a>, tools: &'a [Tool]) -> Self {
+        let mut this = Self { shown, tools, form: Form::Count, text: String::new() };
         this.text = this.told(Form::Count);
         this
     }
 
     fn told(&self, form: Form) -> String {
+        let Shown { catalog, dialect } = self.shown;
         let line = |head: String, between: &str, tool: &Tool| match summary(&tool.description) {
             "" => format!("\n{head}"),
             summary => format!("\n{head}{between}{summary}"),
         };
         let each = |line: &dyn Fn(&Tool) -> String| self.tools.iter().map(line).collect::<String>();
         match form {
-            Form::Count if self.tools.len() == 1 => format!("\n{}: 1 tool", self.call),
-            Form::Count => format!("\n{}: {} tools", self.call, self.tools.len()),
-            Form::Index => each(&|tool| line(tool.call_expression(), ": ", tool)),
-            Form::Signatures => each(&|tool| line(tool.signature(), " // ", tool)),
+            Form::Count => {
+                let source = self.tools.first().map_or("", |tool| &tool.source);
+                let plural = if self.tools.len() == 1 { "" } else { "s" };
+                format!("\n{}: {} tool{plural}", self.shown.namespace(source), self.tools.len())
+            }
+            Form::Index => each(&|tool| line(catalog.call_in(tool, dialect), ": ", tool)),
+            Form::Signatures => each(&|tool| line(catalog.signature_in(tool, dialect), " // ", tool)),
         }
     }
 }
 
 /// A line or more for each namespace.
-fn mixed(catalog: &Catalog, room: usize) -> String {
-    let mut spaces: Vec<Namespace> =
-        catalog.tools().chunk_by(|a, b| a.source == b.source).map(|tools| Namespace::new(catalog, tools)).collect();
+fn mixed(shown: Shown, room: usize) -> String {
+    let by_source = shown.catalog.tools().chunk_by(|a, b| a.source == b.source);
+    let mut spaces: Vec<Namespace> = by_source.map(|tools| Namespace::new(shown, tools)).collect();
     let counts: usize = spaces.iter().map(|space| space.text.len()).sum();
     let mut left = room.saturating_sub(HEADINGS.iter().map(|(_, heading)| heading.len() + 2).sum());
     if counts > left {
@@ -196,12 +226,12 @@ mod tests {
     }
 
     fn tools_part(catalog: &Catalog, bytes: usize) -> String {
-        within(catalog, bytes).strip_prefix(GUIDE).unwrap().trim_start().to_owned()
+        within(catalog, None, bytes).strip_prefix(GUIDE).unwrap().trim_start().to_owned()
     }
 
     #[test]
     fn a_small_catalog_is_declared_in_full() {
-        let text = description(&catalog(1, 1), TOKENS);
+        let text = description(&catalog(1, 1), None, TOKENS);
         assert!(text.contains("declare const tools"), "{text}");
         assert!(text.contains("tool_0("), "{text}");
     }
@@ -256,6 +286,30 @@ mod tests {
         "#);
     }
 
+    #[test]
+    fn a_flat_dialect_is_shown_its_own_names() {
+        let two = catalog(2, 2);
+        let text = |room: usize| {
+            let dialect = Dialect::find("cloudflare").ok();
+            let text = within(&two, dialect, guide(dialect).len() + room);
+            text.strip_prefix(&guide(dialect)).unwrap().trim_start().to_owned()
+        };
+        assert!(guide(Dialect::find("cloudflare").ok()).contains("Beside the language and `codemode` it has"));
+        insta::assert_snapshot!(text(2_000) + "\n\n" + &text(340), @"
+        Tools, each with its types:
+
+        codemode.s0Tool0(args?: { [key: string]: unknown }): Promise<unknown> // Does the thing 0.
+        codemode.s0Tool1(args?: { [key: string]: unknown }): Promise<unknown> // Does the thing 1.
+        codemode.s1Tool0(args?: { [key: string]: unknown }): Promise<unknown> // Does the thing 0.
+        codemode.s1Tool1(args?: { [key: string]: unknown }): Promise<unknown> // Does the thing 1.
+
+        Namespaces whose tools are too many to list. Find them with `search_tools`, or `searchTools` in a script: hits carry their types. `describe_tools` takes `\"namespace.*\"`:
+
+        `s0`: 2 tools
+        `s1`: 2 tools
+        ");
+    }
+
     /// Case discovery-05.
     #[test]
     fn four_hundred_tools_of_eight_servers_stay_under_the_budget_and_every_server_is_named() {
@@ -266,13 +320,13 @@ mod tests {
                 tool
             })
         };
-        let text = description(&Catalog::new(tools().collect(), Vec::new()), TOKENS);
+        let text = description(&Catalog::new(tools().collect(), Vec::new()), None, TOKENS);
         assert!(text.len() <= 12_000, "{}", text.len());
         for n in 0..8 {
             assert!(text.contains(&format!("tools.server{n}")), "{text}");
         }
         assert!(text.contains("50 tools") && text.contains("`search_tools`"), "{text}");
-        assert_eq!(text, description(&Catalog::new(tools().rev().collect(), Vec::new()), TOKENS));
+        assert_eq!(text, description(&Catalog::new(tools().rev().collect(), Vec::new()), None, TOKENS));
     }
 
     /// The real tools of the catalog's tests, cut to 300.
@@ -293,7 +347,7 @@ mod tests {
             }
         }
         let catalog = Catalog::new(tools.into_iter().take(300).collect(), Vec::new());
-        let text = description(&catalog, 13_000);
+        let text = description(&catalog, None, 13_000);
         assert!(text.len() <= 13_000 * 4, "{}", text.len());
         for tool in catalog.tools() {
             assert!(text.contains(&tool.call_expression()), "{}", tool.path());
@@ -304,10 +358,10 @@ mod tests {
     #[test]
     fn no_catalog_makes_a_prompt_over_the_budget() {
         for (sources, each) in [(0, 0), (1, 1), (1, 60), (3, 100), (1, 2_500), (2_000, 2)] {
-            let text = description(&catalog(sources, each), TOKENS);
+            let text = description(&catalog(sources, each), None, TOKENS);
             assert!(text.len() <= TOKENS * 4, "{sources} × {each}: {}", text.len());
         }
-        assert!(description(&catalog(1, 2_500), TOKENS).len() <= 1_100 * 4);
+        assert!(description(&catalog(1, 2_500), None, TOKENS).len() <= 1_100 * 4);
         assert!(tools_part(&catalog(2_000, 2), 12_000).ends_with("more namespaces"));
     }
 
@@ -324,8 +378,8 @@ mod tests {
             since_ms,
             tools: 3,
         };
-        let one = description(&Catalog::new(tools, vec![status(Status::Ready, 1)]), TOKENS);
-        assert_eq!(one, description(&Catalog::new(turned, vec![status(Status::Degraded, 2)]), TOKENS));
+        let one = description(&Catalog::new(tools, vec![status(Status::Ready, 1)]), None, TOKENS);
+        assert_eq!(one, description(&Catalog::new(turned, vec![status(Status::Degraded, 2)]), None, TOKENS));
     }
 
     #[test]

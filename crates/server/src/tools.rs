@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use refrain_runtime::{Catalog, Effect, Status};
+use refrain_runtime::{Catalog, Dialect, Effect, Status};
 
 use crate::{
     arguments::{DEFAULT_HITS, DEFAULT_OUTPUT_TOKENS, MOST_HITS, MOST_NAMES},
@@ -22,11 +22,11 @@ pub(crate) const DESCRIBE_TOOLS: &str = "describe_tools";
 pub(crate) const NAMES: [&str; 3] = [RUN_CODE, SEARCH_TOOLS, DESCRIBE_TOOLS];
 
 /// Returns the list for a catalog. Equal catalogs and budgets give equal lists.
-pub(crate) fn list(catalog: &Catalog, prompt_tokens: usize) -> Vec<Tool> {
-    vec![run_code(catalog, prompt_tokens), search_tools(), describe_tools()]
+pub(crate) fn list(catalog: &Catalog, dialect: Option<&Dialect>, prompt_tokens: usize) -> Vec<Tool> {
+    vec![run_code(catalog, dialect, prompt_tokens), search_tools(), describe_tools()]
 }
 
-fn run_code(catalog: &Catalog, prompt_tokens: usize) -> Tool {
+fn run_code(catalog: &Catalog, dialect: Option<&Dialect>, prompt_tokens: usize) -> Tool {
     let input = json!({
         "type": "object",
         "properties": {
@@ -54,7 +54,7 @@ fn run_code(catalog: &Catalog, prompt_tokens: usize) -> Tool {
         .destructive(!reads)
         .idempotent(reads)
         .open_world(true);
-    Tool::new(RUN_CODE, prompt::description(catalog, prompt_tokens), object(input))
+    Tool::new(RUN_CODE, prompt::description(catalog, dialect, prompt_tokens), object(input))
         .with_raw_output_schema(object(report_schema()))
         .with_annotations(annotations)
 }
@@ -247,7 +247,7 @@ mod tests {
                 tools: 0,
             })
             .collect();
-        let annotations = run_code(&Catalog::new(tools, sources), 3_000).annotations.unwrap();
+        let annotations = run_code(&Catalog::new(tools, sources), None, 3_000).annotations.unwrap();
         (annotations.read_only_hint, annotations.destructive_hint)
     }
 
