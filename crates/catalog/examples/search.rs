@@ -7,8 +7,26 @@ use refrain_catalog::{Catalog, Query, Tool};
 
 const TOOLS: usize = 5_000;
 const WORDS: &[&str] = &[
-    "issue", "customer", "invoice", "branch", "page", "message", "channel", "file", "folder", "event", "calendar", "record",
-    "table", "pipeline", "job", "deployment", "user", "team", "label", "comment",
+    "issue",
+    "customer",
+    "invoice",
+    "branch",
+    "page",
+    "message",
+    "channel",
+    "file",
+    "folder",
+    "event",
+    "calendar",
+    "record",
+    "table",
+    "pipeline",
+    "job",
+    "deployment",
+    "user",
+    "team",
+    "label",
+    "comment",
 ];
 const VERBS: &[&str] = &["list", "get", "create", "update", "delete", "search", "send", "archive"];
 
@@ -28,7 +46,14 @@ fn main() {
     let began = Instant::now();
     let _ = catalog.search("warm", 1);
     println!("index of {TOOLS} tools: {:?}", began.elapsed());
-    for words in ["create invoice", "list the comments of an issue in a channel", "lsit custmer", "delte", "word4711", "glacier seismology"] {
+    for words in [
+        "create invoice",
+        "list the comments of an issue in a channel",
+        "lsit custmer",
+        "delte",
+        "word4711",
+        "glacier seismology",
+    ] {
         let mut times: Vec<Duration> = (0..200)
             .map(|_| {
                 let began = Instant::now();

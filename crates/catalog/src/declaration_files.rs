@@ -9,7 +9,8 @@ use std::{collections::HashSet, fmt::Write as _};
 use crate::{catalog::Catalog, name};
 
 /// The first line of every file. Whoever writes them knows its own by it.
-pub const DECLARATION_MARK: &str = "// Written by `refrain types --out`. What is changed here is lost at the next time.";
+pub const DECLARATION_MARK: &str =
+    "// Written by `refrain types --out`. What is changed here is lost at the next time.";
 
 /// The file with everything that is not a tool.
 const GLOBALS: &str = "refrain";

@@ -7,9 +7,7 @@ use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{
-    catalog::Catalog, dialect::Dialect, error::Unresolved, example, glob::Glob, tool::Tool,
-};
+use crate::{catalog::Catalog, dialect::Dialect, error::Unresolved, example, glob::Glob, tool::Tool};
 
 /// Tools that one pattern gives.
 const MOST_FIT: usize = 200;
@@ -109,8 +107,10 @@ impl Catalog {
 
 fn pattern_fault(pattern: &str, fitting: usize) -> Option<String> {
     match fitting {
-        0 => Some(format!("no tool fits `{pattern}`; `github.*` means every tool of `github`, `*.list_*` those that list")),
-        ..=MOST_FIT => None,
+        0 => Some(format!(
+            "no tool fits `{pattern}`; `github.*` means every tool of `github`, `*.list_*` those that list"
+        )),
+        1..=MOST_FIT => None,
         more => Some(format!("`{pattern}` fits {more} tools, of which {MOST_FIT} are here; write a narrower pattern")),
     }
 }

@@ -19,7 +19,8 @@ const MOST_BYTES: usize = 1_500;
 pub(crate) fn arguments(tool: &Tool) -> Option<String> {
     // What a description quotes is a guess: should it not pass, the plain values may.
     let args = [Quotes::Taken, Quotes::Left].into_iter().find_map(|quotes| {
-        let args = Maker { root: &tool.input_schema, quotes, left: MOST_VALUES }.value(&tool.input_schema, "value", 0)?;
+        let args =
+            Maker { root: &tool.input_schema, quotes, left: MOST_VALUES }.value(&tool.input_schema, "value", 0)?;
         tool.check_args(&args).is_ok().then_some(args)
     })?;
     let mut text = String::new();
@@ -91,7 +92,8 @@ impl Maker<'_> {
     fn object(&mut self, map: &Map<String, Value>, depth: usize) -> Option<Value> {
         let mut object = Map::new();
         for name in map.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
-            let schema = map.get("properties").and_then(|properties| properties.get(name)).unwrap_or(&Value::Bool(true));
+            let schema =
+                map.get("properties").and_then(|properties| properties.get(name)).unwrap_or(&Value::Bool(true));
             object.insert(name.to_owned(), self.value(schema, name, depth + 1)?);
         }
         Some(object.into())
@@ -116,7 +118,8 @@ fn offered(map: &Map<String, Value>) -> Option<Value> {
     let first = |word: &str| map.get(word)?.as_array()?.first().cloned();
     let own = |word: &str| map.get(word).cloned();
     // A default of null or nothing says what happens without the value, and shows none.
-    let telling = |value: &Value| !matches!(value, Value::Null) && value != "" && *value != json!([]) && *value != json!({});
+    let telling =
+        |value: &Value| !matches!(value, Value::Null) && value != "" && *value != json!([]) && *value != json!({});
     own("const")
         .or_else(|| first("examples"))
         .or_else(|| own("example"))
@@ -245,8 +248,14 @@ mod tests {
             (json!({"anyOf": [{"type": "null"}, {"type": "integer"}]}), "{ a: 1 }"),
             (json!({"properties": {"b-c": {"type": "integer"}}, "required": ["b-c"]}), r#"{ a: { "b-c": 1 } }"#),
             (json!({}), r#"{ a: "a" }"#),
-            (json!({"type": "string", "pattern": "^[A-Z]+-[0-9]+$", "description": "A key (e.g., 'P-1')."}), r#"{ a: "P-1" }"#),
-            (json!({"type": "string", "maxLength": 1, "description": "One of many, e.g. `far too long`"}), r#"{ a: "a" }"#),
+            (
+                json!({"type": "string", "pattern": "^[A-Z]+-[0-9]+$", "description": "A key (e.g., 'P-1')."}),
+                r#"{ a: "P-1" }"#,
+            ),
+            (
+                json!({"type": "string", "maxLength": 1, "description": "One of many, e.g. `far too long`"}),
+                r#"{ a: "a" }"#,
+            ),
         ] {
             assert_eq!(of_one(schema.clone()).as_deref(), Some(expect), "{schema}");
         }

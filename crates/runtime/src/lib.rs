@@ -35,10 +35,10 @@ pub use config::{Durability, LimitSettings, Settings};
 pub use error::RuntimeError;
 pub use functions::NO_APPROVAL;
 pub use refrain_catalog::{
-    Asked, CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DECLARATION_MARK, DIALECTS, DeclarationFile, Description, Dialect, Effect,
-    Environment, ErrorCode, Found, Functions, Glob, Hit, McpSettings, Output, OutputFormat, Query, Replay, SettingsError,
-    SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride, Trust, Unresolved, demo,
-    guard_main,
+    Asked, CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DECLARATION_MARK, DIALECTS,
+    DeclarationFile, Description, Dialect, Effect, Environment, ErrorCode, Found, Functions, Glob, Hit, McpSettings,
+    Output, OutputFormat, Query, Replay, SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus,
+    Status, Tool, ToolOverride, Trust, Unresolved, demo, guard_main,
 };
 pub use refrain_engine::{EngineError, Language};
 pub use refrain_journal::{JournalError, RunId, RunState, Take};

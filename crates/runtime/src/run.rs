@@ -696,11 +696,9 @@ impl Made {
 impl Reply {
     fn here(answer: &Here) -> Self {
         match &answer.outcome {
-            Ok(json) => Self {
-                outcome: Outcome::Value(json.clone()),
-                took_ms: 0,
-                notes: answer.note.iter().cloned().collect(),
-            },
+            Ok(json) => {
+                Self { outcome: Outcome::Value(json.clone()), took_ms: 0, notes: answer.note.iter().cloned().collect() }
+            }
             Err(error) => Self::failure(error),
         }
     }

@@ -80,7 +80,8 @@ impl SearchTools {
             count(value).filter(|limit| *limit <= MOST_HITS)
         });
         let namespace = given.optional("namespace", "the name of a source as a text", text);
-        let skip = given.optional("cursor", "the `next_cursor` of the page before", |value| value.as_str()?.parse().ok());
+        let skip =
+            given.optional("cursor", "the `next_cursor` of the page before", |value| value.as_str()?.parse().ok());
         given.finish()?;
         let limit = usize::try_from(limit.unwrap_or(DEFAULT_HITS)).unwrap_or(usize::MAX);
         Ok(Self { query: query.unwrap_or_default(), limit, namespace, skip: skip.unwrap_or(0) })
@@ -90,7 +91,9 @@ impl SearchTools {
 impl DescribeTools {
     pub(crate) fn parse(given: Option<JsonObject>) -> Result<Self, BadArguments> {
         let mut given = Given::new("describe_tools", given);
-        let expected = format!("an array of 1 to {MOST_NAMES} tool paths or patterns, such as `[\"github.list_issues\", \"git.*\"]`");
+        let expected = format!(
+            "an array of 1 to {MOST_NAMES} tool paths or patterns, such as `[\"github.list_issues\", \"git.*\"]`"
+        );
         let names = given.required("names", &expected, |value| {
             let names = value.as_array()?.iter().map(text).collect::<Option<Vec<_>>>()?;
             (1..=MOST_NAMES).contains(&names.len()).then_some(names)

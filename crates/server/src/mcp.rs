@@ -85,14 +85,17 @@ impl ServerHandler for Server {
             },
             tools::SEARCH_TOOLS => match SearchTools::parse(arguments) {
                 Ok(asked) => {
-                    let work = async move { discover::search(&*runtime.catalog().await, runtime.settings().dialect, &asked) };
+                    let work =
+                        async move { discover::search(&*runtime.catalog().await, runtime.settings().dialect, &asked) };
                     answered(self.tasks.run(work).await.map_err(broken)?)
                 }
                 Err(error) => refused(&error),
             },
             tools::DESCRIBE_TOOLS => match DescribeTools::parse(arguments) {
                 Ok(asked) => {
-                    let work = async move { discover::describe(&*runtime.catalog().await, runtime.settings().dialect, &asked) };
+                    let work = async move {
+                        discover::describe(&*runtime.catalog().await, runtime.settings().dialect, &asked)
+                    };
                     answered(self.tasks.run(work).await.map_err(broken)?)
                 }
                 Err(error) => refused(&error),

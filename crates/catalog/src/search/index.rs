@@ -150,7 +150,9 @@ impl Index {
             own.fill(0.0);
             for (stem, part) in meant {
                 for &(tool, weight) in &self.postings[stem] {
-                    let Some(at) = (tool as usize).checked_sub(range.start).filter(|at| *at < own.len()) else { continue };
+                    let Some(at) = (tool as usize).checked_sub(range.start).filter(|at| *at < own.len()) else {
+                        continue;
+                    };
                     own[at] = own[at].max(weight * part);
                 }
             }

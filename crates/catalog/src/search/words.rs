@@ -8,9 +8,10 @@ const MOST_LETTERS: usize = 40;
 
 /// Words that say nothing about a tool.
 const STOP: &[&str] = &[
-    "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "has", "have", "how", "i", "if", "in",
-    "into", "is", "it", "its", "me", "my", "of", "on", "or", "our", "that", "the", "their", "them", "these", "this", "those",
-    "to", "us", "was", "we", "what", "when", "where", "which", "who", "will", "with", "you", "your",
+    "a", "an", "and", "are", "as", "at", "be", "by", "can", "do", "does", "for", "from", "has", "have", "how", "i",
+    "if", "in", "into", "is", "it", "its", "me", "my", "of", "on", "or", "our", "that", "the", "their", "them",
+    "these", "this", "those", "to", "us", "was", "we", "what", "when", "where", "which", "who", "will", "with", "you",
+    "your",
 ];
 
 /// Groups of words of which each stands, a little, for the others: what models and servers call the same act or thing.

@@ -23,7 +23,10 @@ fn selected(catalog: &Catalog, names: &[&str]) -> Vec<String> {
 #[test]
 fn a_wrong_name_is_answered_with_the_nearest_and_takes_no_other_along() {
     assert_eq!(
-        selected(&catalog(), &["git.list_comits", "gitListCommits", "nope.*", r#"tools["my-src"]["a.b"]"#, "odd.what?"]),
+        selected(
+            &catalog(),
+            &["git.list_comits", "gitListCommits", "nope.*", r#"tools["my-src"]["a.b"]"#, "odd.what?"]
+        ),
         [
             "source `git` has no tool `list_comits`; did you mean `list_commits` or `list-tags`?",
             "git.list_commits",
@@ -82,7 +85,14 @@ fn nearly_every_real_tool_has_an_example_and_each_passes_the_check() {
 fn an_example_shows_what_has_to_be_there_and_no_more() {
     let catalog = Catalog::new(real_tools(), Vec::new());
     let mut shown = String::new();
-    for path in ["github.create_issue", "filesystem.edit_file", "maps.maps_geocode", "git.git_status", "calendar.create-event", "atlassian.jira_get_issue"] {
+    for path in [
+        "github.create_issue",
+        "filesystem.edit_file",
+        "maps.maps_geocode",
+        "git.git_status",
+        "calendar.create-event",
+        "atlassian.jira_get_issue",
+    ] {
         let tool = catalog.find(path).unwrap();
         shown += &catalog.description_of(tool, None).example.unwrap();
         shown.push('\n');

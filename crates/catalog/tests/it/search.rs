@@ -98,10 +98,7 @@ fn another_form_of_a_word_finds_it_and_a_part_of_another_word_does_not() {
 fn a_question_with_no_answer_finds_nothing_and_says_which_words_were_of_no_use() {
     let found = find(&shops(), "glacier seismology");
     assert_eq!((found.hits.len(), found.total), (0, 0));
-    assert_eq!(
-        found.note().unwrap(),
-        "no tool fits: nothing matches `glacier`, `seismology`; try other words"
-    );
+    assert_eq!(found.note().unwrap(), "no tool fits: nothing matches `glacier`, `seismology`; try other words");
     let half = find(&shops(), "Glacier FORECAST");
     assert_eq!(paths(&half), ["weather.forecast"]);
     assert_eq!(half.note().unwrap(), "nothing matches `glacier`");

@@ -134,14 +134,19 @@ fn a_script_that_returns_nothing_has_no_result_and_is_told() {
 fn tools_are_shown_one_by_one_or_by_a_pattern() {
     let place = Place::new();
     let one = place.run(&["tools", "show", "demo.list_commits", "--output", "json"]).expect(0).json();
-    has_keys(&one, &["path", "call", "signature", "input", "output", "effect", "replay", "approval", "example", "input_schema"]);
+    has_keys(
+        &one,
+        &["path", "call", "signature", "input", "output", "effect", "replay", "approval", "example", "input_schema"],
+    );
     let (code, report) = place.report(&format!("return typeof {}", one["call"].as_str().unwrap()), &[]);
     assert_eq!((code, &report["result"]), (Some(0), &json!("function")), "{report:#}");
     let all = place.run(&["tools", "show", "demo.*", "--output", "json"]).expect(0).json();
     assert_eq!(all["tools"].as_array().unwrap().len(), 3, "{all:#}");
     assert_eq!(all["tools"][2], one);
     let text = place.run(&["tools", "show", "*.list_commits"]).expect(0).stdout;
-    for line in ["demo.list_commits", "call      tools.demo.list_commits", "effect    read", "example   await tools.demo."] {
+    for line in
+        ["demo.list_commits", "call      tools.demo.list_commits", "effect    read", "example   await tools.demo."]
+    {
         assert!(text.contains(line), "{line}: {text}");
     }
     let none = place.run(&["tools", "show", "dmo.*"]).expect(1).stderr;
@@ -151,7 +156,8 @@ fn tools_are_shown_one_by_one_or_by_a_pattern() {
 #[test]
 fn tools_are_searched_by_page_and_by_namespace() {
     let place = Place::new();
-    let search = |more: &[&str]| place.run(&[&["tools", "search", "commits", "--output", "json"], more].concat()).expect(0);
+    let search =
+        |more: &[&str]| place.run(&[&["tools", "search", "commits", "--output", "json"], more].concat()).expect(0);
     let all = search(&[]).json();
     let total = all["tools"].as_array().unwrap().len();
     assert!(total >= 2, "{all:#}");

@@ -73,7 +73,10 @@ async fn all_are_reached(sources: &Sources) {
 #[tokio::test]
 async fn names_that_differ_only_in_a_separator_or_in_case_stay_apart() {
     all_are_reached(&vec![
-        ("fake", names(&["get-user", "get_user", "get.user", "get/user", "Get_User", "GET_USER", "get user", "getUser"])),
+        (
+            "fake",
+            names(&["get-user", "get_user", "get.user", "get/user", "Get_User", "GET_USER", "get user", "getUser"]),
+        ),
         ("fa-ke", names(&["get-user", "get_user"])),
         ("Fake", names(&["get-user"])),
     ])
@@ -86,7 +89,21 @@ async fn names_that_are_reserved_words_or_belong_to_every_object_are_called_like
     all_are_reached(&vec![
         ("fake", names(&["delete", "typeof", "class", "await", "default", "return", "new", "function", "let", "null"])),
         ("delete", names(&["in", "of", "this"])),
-        ("odd", names(&["then", "then_", "__proto__", "constructor", "toString", "valueOf", "toJSON", "prototype", "name", "length"])),
+        (
+            "odd",
+            names(&[
+                "then",
+                "then_",
+                "__proto__",
+                "constructor",
+                "toString",
+                "valueOf",
+                "toJSON",
+                "prototype",
+                "name",
+                "length",
+            ]),
+        ),
     ])
     .await;
 }

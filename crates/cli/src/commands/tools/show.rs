@@ -29,8 +29,9 @@ pub(crate) async fn show(context: &Context, args: ShowArgs) -> Result<Exit, Comm
                 // More than are shown.
                 Err(error) if !shown.is_empty() => context.ui.say(&format!("note: {error}")),
                 Err(error) => {
-                    return Err(CommandError::failed(error.to_string())
-                        .with_hint("`refrain tools list` shows every tool"));
+                    return Err(
+                        CommandError::failed(error.to_string()).with_hint("`refrain tools list` shows every tool")
+                    );
                 }
             }
         }
