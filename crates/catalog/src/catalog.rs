@@ -3,13 +3,18 @@
 //! Plain data in a fixed order: sources by name, tools by name within. It goes to JSON and back unchanged, since a run keeps
 //! the catalog that it started with.
 
-use std::{collections::BTreeMap, fmt::Write as _, sync::OnceLock};
+use std::{
+    collections::BTreeMap,
+    fmt::Write as _,
+    ops::Range,
+    sync::{Arc, OnceLock},
+};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
-use crate::{error::Unresolved, name, search, search::Hit, tool::Tool, typescript};
+use crate::{error::Unresolved, name, search::Index, tool::Tool, typescript};
 
 /// How a source is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -67,14 +72,23 @@ pub struct Catalog {
     idents: BTreeMap<String, String>,
     /// Index into `tools` by flat name, made when first asked for.
     #[serde(skip)]
-    pub(crate) flat: FlatNames,
+    pub(crate) flat: Made<BTreeMap<String, usize>>,
+    /// What search looks into, made when first asked for.
+    #[serde(skip)]
+    index: Made<Arc<Index>>,
 }
 
-/// Flat names and the tools that they mean. Follows from the tools, so it is no part of a catalog's value.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FlatNames(pub(crate) OnceLock<BTreeMap<String, usize>>);
+/// What follows from the tools and is made when first asked for. It is no part of a catalog's value.
+#[derive(Clone, Debug)]
+pub(crate) struct Made<T>(pub(crate) OnceLock<T>);
 
-impl PartialEq for FlatNames {
+impl<T> Default for Made<T> {
+    fn default() -> Self {
+        Self(OnceLock::new())
+    }
+}
+
+impl<T> PartialEq for Made<T> {
     fn eq(&self, _: &Self) -> bool {
         true
     }
@@ -90,20 +104,6 @@ impl From<Parts> for Catalog {
     fn from(parts: Parts) -> Self {
         Self::new(parts.tools, parts.sources)
     }
-}
-
-/// Everything about one tool, for a person or a model that asked for it by name.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Description {
-    /// Its path.
-    pub path: String,
-    /// The expression that reaches it.
-    pub call: String,
-    /// The call with its types on one line.
-    pub signature: String,
-    /// The tool.
-    #[serde(flatten)]
-    pub tool: Tool,
 }
 
 impl Catalog {
@@ -122,7 +122,7 @@ impl Catalog {
             .filter(|(name, ident)| *name != ident)
             .map(|(name, ident)| ((*name).to_owned(), ident))
             .collect();
-        Self { tools, sources, idents, flat: FlatNames::default() }
+        Self { tools, sources, idents, flat: Made::default(), index: Made::default() }
     }
 
     /// Returns all tools, sources by name and tools by name.
@@ -141,6 +141,12 @@ impl Catalog {
     #[must_use]
     pub fn source_ident<'a>(&'a self, source: &'a str) -> &'a str {
         self.idents.get(source).map_or(source, String::as_str)
+    }
+
+    /// Returns the expression that reaches a source in a script: `tools.github`.
+    #[must_use]
+    pub fn source_call(&self, source: &str) -> String {
+        format!("tools{}", name::access(if source == "then" { self.source_ident(source) } else { source }))
     }
 
     /// Finds a tool by source and tool, each by its original name or its identifier.
@@ -189,28 +195,6 @@ impl Catalog {
         }
     }
 
-    /// Returns the tools that fit `query`, best first.
-    #[must_use]
-    pub fn search(&self, query: &str, limit: usize) -> Vec<Hit> {
-        search::search(&self.tools, query, limit)
-    }
-
-    /// Returns everything about each of `names`, which are paths as for [`find`](Self::find), in their order.
-    #[must_use]
-    pub fn describe<'a>(&self, names: impl IntoIterator<Item = &'a str>) -> Vec<Result<Description, Unresolved>> {
-        names
-            .into_iter()
-            .map(|name| {
-                self.find(name).map(|tool| Description {
-                    path: tool.path(),
-                    call: tool.call_expression(),
-                    signature: tool.signature(),
-                    tool: tool.clone(),
-                })
-            })
-            .collect()
-    }
-
     /// Returns one TypeScript file that declares `tools` and the other globals of a script, and compiles by itself.
     #[must_use]
     pub fn declarations(&self) -> String {
@@ -247,6 +231,31 @@ impl Catalog {
         let start = self.tools.partition_point(|tool| tool.source.as_str() < source);
         let end = self.tools.partition_point(|tool| tool.source.as_str() <= source);
         &self.tools[start..end]
+    }
+
+    /// Returns where the tools of a namespace are in [`tools`](Self::tools). It may be given as its source's name, as the
+    /// identifier, or as flat names begin with it: `mcp__github__`.
+    ///
+    /// # Errors
+    ///
+    /// A sentence with the nearest names.
+    pub(crate) fn namespace(&self, asked: &str) -> Result<Range<usize>, String> {
+        let bare = asked.strip_prefix("mcp__").map(|name| name.strip_suffix("__").unwrap_or(name));
+        let spellings = [Some(asked), asked.strip_prefix("tools."), bare];
+        match spellings.into_iter().flatten().find(|name| self.knows(name)) {
+            Some(known) => {
+                let source = self.source_name(known);
+                let start = self.tools.partition_point(|tool| tool.source.as_str() < source);
+                Ok(start..start + self.of_source(source).len())
+            }
+            None => match self.unresolved(asked, asked, "") {
+                Unresolved::Unknown { message } | Unresolved::SourceDown { message } => Err(message),
+            },
+        }
+    }
+
+    pub(crate) fn index(&self) -> &Index {
+        self.index.0.get_or_init(|| Arc::new(Index::new(self)))
     }
 
     fn source_name<'a>(&'a self, source: &'a str) -> &'a str {

@@ -24,9 +24,12 @@
 mod arguments;
 mod catalog;
 mod command;
+mod declaration_files;
 pub mod demo;
+mod describe;
 mod dialect;
 mod error;
+mod example;
 mod glob;
 mod name;
 mod observed;
@@ -39,13 +42,15 @@ mod sources;
 mod tool;
 mod typescript;
 
-pub use catalog::{Catalog, Description, SourceStatus, Status};
+pub use catalog::{Catalog, SourceStatus, Status};
+pub use declaration_files::{DECLARATION_MARK, DeclarationFile};
+pub use describe::{Asked, Description};
 pub use dialect::{DIALECTS, Dialect};
 pub use error::{CallError, ErrorCode, SettingsError, Unresolved};
 pub use glob::Glob;
 pub use observed::{Observed, Seen, Shape};
 pub use process::guard_main;
-pub use search::Hit;
+pub use search::{Found, Hit, Query};
 pub use settings::{
     CommandSettings, CommandTool, CommandToolSettings, Environment, Functions, McpSettings, OnMismatch, Output,
     OutputFormat, SharedFunctions, SourceKind, SourceSettings, ToolOverride, Trust,

@@ -1,23 +1,33 @@
 //! Finds tools by words.
 //!
-//! Words of the query are weighed by how rare they are, and by where they stand: a name counts more than a parameter, a
-//! parameter more than a description. Exact names come first whatever else scores. Ties are broken by path, so the same
-//! query over the same tools always gives the same list.
+//! A query is split into words and each is looked up in an index of the catalog, which is made once. Words weigh by how rare
+//! they are and by the field they stand in, lengths are evened out per field (BM25F), and a tool that has more of the query
+//! comes before one that has a single word of it often. Exact names come first whatever else scores. Ties are broken by
+//! path, so the same query over the same tools always gives the same list.
 //!
-//! Deliberately not here: synonyms and meaning. A query whose words appear nowhere finds nothing.
+//! A word that no tool has stands for those that it begins, else for those that are one slip away. One that resembles
+//! nothing is told, so that a model can say it otherwise instead of trusting a wrong neighbour.
+//!
+//! Deliberately not here: meaning. Beyond a small table of verbs and short forms, a query whose words appear nowhere finds
+//! nothing. Scripts without spaces between words are found by whole runs of letters.
 
-use std::collections::{BTreeMap, BTreeSet};
+mod index;
+mod words;
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
-use crate::{name, tool::Tool};
+use crate::{catalog::Catalog, name};
+pub(crate) use index::Index;
 
 /// A tool that fits a query.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Hit {
     /// The path of the tool.
     pub path: String,
+    /// The source of the tool.
+    pub source: String,
+    /// The server's own spelling.
+    pub name: String,
     /// The expression that reaches it.
     pub call: String,
     /// The call with its types on one line.
@@ -26,124 +36,91 @@ pub struct Hit {
     pub summary: String,
 }
 
-const NAME: f64 = 4.0;
-const SOURCE: f64 = 2.0;
-const PARAMETER: f64 = 1.5;
-const DESCRIPTION: f64 = 1.0;
-/// A word that is only nearly the same counts for this part.
-const TYPO: f64 = 0.5;
-/// A word that only begins the same counts for this part.
-const PREFIX: f64 = 0.7;
-
-pub(crate) fn search(tools: &[Tool], query: &str, limit: usize) -> Vec<Hit> {
-    let asked: BTreeSet<String> = words(query).into_iter().collect();
-    let indexed: Vec<BTreeMap<String, f64>> = tools.iter().map(weights).collect();
-    let mut frequency: BTreeMap<&str, usize> = BTreeMap::new();
-    for weights in &indexed {
-        for word in weights.keys() {
-            *frequency.entry(word).or_default() += 1;
-        }
-    }
-    let folded = query.trim().to_lowercase();
-    let mut scored: Vec<(bool, f64, &Tool)> = tools
-        .iter()
-        .zip(&indexed)
-        .filter_map(|(tool, weights)| {
-            let exact = !folded.is_empty()
-                && [tool.path(), tool.name.clone(), tool.ident.clone(), tool.call_expression()]
-                    .iter()
-                    .any(|name| name.to_lowercase() == folded);
-            let score = asked.iter().map(|word| best(word, weights, &frequency, tools.len())).sum::<f64>();
-            (exact || score > 0.0).then_some((exact, score, tool))
-        })
-        .collect();
-    scored.sort_by(|a, b| {
-        b.0.cmp(&a.0).then(b.1.total_cmp(&a.1)).then_with(|| (&a.2.source, &a.2.name).cmp(&(&b.2.source, &b.2.name)))
-    });
-    scored
-        .into_iter()
-        .take(limit)
-        .map(|(_, _, tool)| Hit {
-            path: tool.path(),
-            call: tool.call_expression(),
-            signature: tool.signature(),
-            summary: first_sentence(&tool.description),
-        })
-        .collect()
+/// What is looked for.
+#[derive(Clone, Copy, Debug)]
+pub struct Query<'a> {
+    /// What the tool should do, or its name.
+    pub words: &'a str,
+    /// How many hits at most.
+    pub limit: usize,
+    /// How many hits to leave out: those of the pages before.
+    pub skip: usize,
+    /// The source whose tools alone count, by its name or its identifier.
+    pub namespace: Option<&'a str>,
 }
 
-/// Returns what one word of the query brings to a tool: its best match there.
-fn best(asked: &str, weights: &BTreeMap<String, f64>, frequency: &BTreeMap<&str, usize>, tools: usize) -> f64 {
-    weights
-        .iter()
-        .filter_map(|(word, weight)| {
-            let part = likeness(asked, word)?;
-            // A word that only resembles one that is there is no rarer than that one.
-            let df = frequency.get(asked).or_else(|| frequency.get(word.as_str())).copied().unwrap_or(1);
-            // At least a little for a word that every tool has: it is still better than none.
-            let idf = (1.0 + tools as f64 / df as f64).ln();
-            Some(part * weight * idf)
-        })
-        .fold(0.0, f64::max)
+/// What was found.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// The hits of this page, best first.
+    pub hits: Vec<Hit>,
+    /// How many fit altogether.
+    pub total: usize,
+    /// Words of the query, as they were written, that no tool has or resembles.
+    pub unmatched: Vec<String>,
+    /// Said where the namespace does not exist, with the nearest.
+    pub no_namespace: Option<String>,
 }
 
-fn likeness(asked: &str, word: &str) -> Option<f64> {
-    if asked == word {
-        return Some(1.0);
+impl Found {
+    /// Returns how many hits to skip for the next page, if there is one.
+    #[must_use]
+    pub fn next(&self, query: &Query) -> Option<usize> {
+        let seen = query.skip.saturating_add(self.hits.len());
+        (!self.hits.is_empty() && seen < self.total).then_some(seen)
     }
-    let (short, long) = if asked.len() < word.len() { (asked, word) } else { (word, asked) };
-    if short.len() >= 3 && long.starts_with(short) {
-        return Some(PREFIX);
+
+    /// Returns what a reader should know beside the hits: that there are none, or that words were of no use.
+    #[must_use]
+    pub fn note(&self) -> Option<String> {
+        if let Some(told) = &self.no_namespace {
+            return Some(told.clone());
+        }
+        let words: Vec<String> = self.unmatched.iter().map(|word| format!("`{word}`")).collect();
+        match (words.is_empty(), self.total) {
+            (true, 0) => Some("no tool fits; try other words".to_owned()),
+            (true, _) => None,
+            (false, 0) => Some(format!("no tool fits: nothing matches {}; try other words", words.join(", "))),
+            (false, _) => Some(format!("nothing matches {}", words.join(", "))),
+        }
     }
-    // One slip in four letters or more: in shorter words a slip is another word.
-    let tolerated = match short.chars().count() {
-        0..4 => return None,
-        4..8 => 1,
-        _ => 2,
-    };
-    (strsim::damerau_levenshtein(asked, word) <= tolerated).then_some(TYPO)
 }
 
-fn weights(tool: &Tool) -> BTreeMap<String, f64> {
-    let mut weights: BTreeMap<String, f64> = BTreeMap::new();
-    let mut add = |text: &str, weight: f64| {
-        for word in words(text) {
-            let entry = weights.entry(word).or_default();
-            *entry = entry.max(weight);
-        }
-    };
-    add(&tool.name, NAME);
-    add(&tool.source, SOURCE);
-    add(&tool.description, DESCRIPTION);
-    if let Some(properties) = tool.input_schema.get("properties").and_then(Value::as_object) {
-        for key in properties.keys() {
-            add(key, PARAMETER);
-        }
+impl Catalog {
+    /// Returns the tools that fit a query.
+    #[must_use]
+    pub fn find_tools(&self, query: &Query) -> Found {
+        let range = match query.namespace {
+            None => 0..self.tools().len(),
+            Some(namespace) => match self.namespace(namespace) {
+                Ok(range) => range,
+                Err(told) => return Found { no_namespace: Some(told), ..Found::default() },
+            },
+        };
+        let ranked = self.index().rank(query.words, range);
+        let page = ranked.best(query.skip, query.limit);
+        let hits = page
+            .into_iter()
+            .map(|at| {
+                let tool = &self.tools()[at];
+                Hit {
+                    path: tool.path(),
+                    source: tool.source.clone(),
+                    name: tool.name.clone(),
+                    call: tool.call_expression(),
+                    signature: tool.signature(),
+                    summary: first_sentence(&tool.description),
+                }
+            })
+            .collect();
+        Found { hits, total: ranked.total, unmatched: ranked.unmatched, no_namespace: None }
     }
-    weights
-}
 
-/// Splits text into lower-case words, at camelCase too.
-fn words(text: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    let mut word = String::new();
-    let mut lower = false;
-    for c in text.chars() {
-        if !c.is_alphanumeric() || (c.is_uppercase() && lower) {
-            if !word.is_empty() {
-                words.push(std::mem::take(&mut word));
-            }
-            lower = false;
-        }
-        if c.is_alphanumeric() {
-            lower = c.is_lowercase() || c.is_numeric();
-            word.extend(c.to_lowercase());
-        }
+    /// Returns the tools that fit `words`, best first.
+    #[must_use]
+    pub fn search(&self, words: &str, limit: usize) -> Vec<Hit> {
+        self.find_tools(&Query { words, limit, skip: 0, namespace: None }).hits
     }
-    if !word.is_empty() {
-        words.push(word);
-    }
-    words
 }
 
 /// Returns the first sentence, or what there is of it, on one line.

@@ -28,6 +28,8 @@ pub struct Settings {
     pub drain: Duration,
     /// How long a run may compute before others get a turn.
     pub slice: Duration,
+    /// What the description of `run_code` may take, in tokens of four bytes.
+    pub prompt_tokens: usize,
 }
 
 impl Settings {
@@ -45,6 +47,7 @@ impl Settings {
             cache: None,
             drain: Duration::from_secs(5),
             slice: Duration::from_millis(10),
+            prompt_tokens: 3_000,
         }
     }
 }

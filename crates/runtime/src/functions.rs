@@ -2,17 +2,20 @@
 
 use std::time::Duration;
 
-use refrain_catalog::{CallError, Catalog, Dialect, Effect, ErrorCode, Replay, Tool};
+use refrain_catalog::{CallError, Catalog, Dialect, Effect, ErrorCode, Query, Replay};
 use refrain_journal::Json;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::run::{Plan, Target};
+use crate::run::{Here, Plan, Target};
 
 /// Hits that `searchTools` gives when it is not told how many.
 const HITS: usize = 10;
 /// The most it gives.
 const MOST_HITS: usize = 100;
+
+/// What a person is asked before a call of a tool. There are no rules yet, so nobody is asked anything.
+pub const NO_APPROVAL: &str = "none";
 
 /// What is to happen with a call of one of these functions.
 pub(crate) fn plan(catalog: &Catalog, dialect: Option<&Dialect>, name: &str, args: &str) -> Plan {
@@ -27,16 +30,20 @@ pub(crate) fn plan(catalog: &Catalog, dialect: Option<&Dialect>, name: &str, arg
                     replay: Replay::Safe,
                 }
             }
-            Err(error) => Plan::Here(Err(error)),
+            Err(error) => Plan::Here(error.into()),
         },
-        "searchTools" => Plan::Here(read(name, args).map(|asked| search(catalog, dialect, &asked))),
-        "describeTools" => Plan::Here(read(name, args).and_then(|asked| describe(catalog, dialect, &asked))),
-        "ask" => Plan::Here(Err(CallError::new(
+        "searchTools" => here(read(name, args).and_then(|asked| search(catalog, dialect, &asked))),
+        "describeTools" => here(read(name, args).and_then(|asked| describe(catalog, dialect, &asked))),
+        "ask" => here(Err(CallError::new(
             ErrorCode::Denied,
             "no person can be reached to answer; decide without, or return what you would ask",
         ))),
-        _ => Plan::Here(Err(CallError::new(ErrorCode::UnknownTool, format!("there is no function `{name}`")))),
+        _ => here(Err(CallError::new(ErrorCode::UnknownTool, format!("there is no function `{name}`")))),
     }
+}
+
+fn here(answer: Result<Here, CallError>) -> Plan {
+    Plan::Here(answer.unwrap_or_else(Here::from))
 }
 
 #[derive(Deserialize)]
@@ -49,6 +56,8 @@ struct Search {
     query: String,
     limit: Option<usize>,
     namespace: Option<String>,
+    /// How many hits to leave out, as a text: where a page before ended.
+    cursor: Option<String>,
 }
 
 #[derive(Deserialize)]
@@ -71,72 +80,84 @@ fn read<'a, T: Deserialize<'a>>(name: &str, args: &'a str) -> Result<T, CallErro
     })
 }
 
-fn search(catalog: &Catalog, dialect: Option<&Dialect>, asked: &Search) -> Json {
-    let limit = asked.limit.unwrap_or(HITS).min(MOST_HITS);
-    // A filter by source may leave out the best hits, so more are looked at.
-    let looked_at = if asked.namespace.is_some() { usize::MAX } else { limit };
-    let hits: Vec<Value> = catalog
-        .search(&asked.query, looked_at)
-        .into_iter()
-        .filter(|hit| {
-            asked
-                .namespace
-                .as_ref()
-                .is_none_or(|source| hit.path.strip_prefix(source.as_str()).is_some_and(|rest| rest.starts_with('.')))
-        })
-        .take(limit)
+/// The hits. That there are none, or which words were of no use, is said in a note of the run: the value stays a plain list.
+fn search(catalog: &Catalog, dialect: Option<&Dialect>, asked: &Search) -> Result<Here, CallError> {
+    let skip = asked.cursor.as_deref().map_or(Ok(0), str::parse).map_err(|_| {
+        let told = "`cursor` is the number of hits to leave out, as a text";
+        CallError::new(ErrorCode::InvalidArguments, told)
+    })?;
+    let query = Query {
+        words: &asked.query,
+        limit: asked.limit.unwrap_or(HITS).min(MOST_HITS),
+        skip,
+        namespace: asked.namespace.as_deref(),
+    };
+    let found = catalog.find_tools(&query);
+    let hits: Vec<Value> = found
+        .hits
+        .iter()
         .map(|hit| {
-            let call = catalog.find(&hit.path).map_or(hit.call.clone(), |tool| catalog.call_in(tool, dialect));
-            let signature = with_call(&hit.signature, &hit.call, &call);
+            // A hit is a tool of this catalog, and is found by what it is.
+            let (call, signature) = match catalog.resolve(&hit.source, &hit.name) {
+                Ok(tool) => (catalog.call_in(tool, dialect), catalog.signature_in(tool, dialect)),
+                Err(_) => (hit.call.clone(), hit.signature.clone()),
+            };
             json!({ "path": hit.path, "call": call, "signature": signature, "description": hit.summary })
         })
         .collect();
-    Json::from_value(&hits.into())
+    let note = found.note().map(|note| format!("search for {:?}: {note}", short(&asked.query)));
+    Ok(Here { outcome: Ok(Json::from_value(&hits.into())), note })
 }
 
-fn describe(catalog: &Catalog, dialect: Option<&Dialect>, asked: &Describe) -> Result<Json, CallError> {
+/// The beginning of what was asked, for a note.
+fn short(query: &str) -> &str {
+    query.char_indices().nth(80).map_or(query, |(at, _)| &query[..at])
+}
+
+/// Everything about each name. One that leads nowhere is an entry with its error, unless none leads anywhere: then it is most
+/// likely a slip, and a script that goes on with it would fail further down.
+fn describe(catalog: &Catalog, dialect: Option<&Dialect>, asked: &Describe) -> Result<Here, CallError> {
+    let space = asked.namespace.as_deref().map(|namespace| namespace_glob(catalog, namespace));
+    let names = asked.names.iter().map(String::as_str).chain(space.as_deref());
+    let found = catalog.select(names);
+    if found.iter().all(|one| one.found.is_err())
+        && let Some(Err(unresolved)) = found.first().map(|one| &one.found)
+    {
+        return Err(unresolved.clone().into());
+    }
     let mut list = Vec::new();
     let mut by_name = Map::new();
-    let spaces: Vec<String> = asked.namespace.iter().map(|namespace| namespace_glob(catalog, namespace)).collect();
-    for name in asked.names.iter().chain(&spaces) {
-        let mut found: Vec<&Tool> = Vec::new();
-        if name.contains('*') {
-            let glob = refrain_catalog::Glob::new(name);
-            found.extend(catalog.tools().iter().filter(|tool| glob.matches(&tool.path())));
-        } else if let Some(tool) = catalog.flat(name) {
-            found.push(tool);
-        } else {
-            found.push(catalog.find(name)?);
-        }
-        for tool in found {
-            let (input, output) = tool.types();
-            if asked.by.is_some() {
-                by_name
-                    .insert(name.clone(), json!({ "input": input, "output": output, "description": tool.description }));
-            } else {
-                let call = catalog.call_in(tool, dialect);
-                list.push(json!({
-                    "path": tool.path(),
-                    "call": call,
-                    "signature": with_call(&tool.signature(), &tool.call_expression(), &call),
-                    "input": input,
-                    "output": output,
-                    "description": tool.description,
-                    "effect": tool.effect.as_str(),
-                    "replay": tool.replay.as_str(),
-                }));
+    for one in found {
+        let about = match one.found {
+            Ok(tool) => {
+                let about = catalog.description_of(tool, dialect);
+                match asked.by {
+                    Some(_) => json!({ "input": about.input, "output": about.output, "description": tool.description }),
+                    None => json!({
+                        "path": about.path,
+                        "call": about.call,
+                        "signature": about.signature,
+                        "input": about.input,
+                        "output": about.output,
+                        "description": tool.description,
+                        "effect": tool.effect.as_str(),
+                        "replay": tool.replay.as_str(),
+                        "approval": NO_APPROVAL,
+                        "example": about.example,
+                        "notes": tool.notes,
+                    }),
+                }
             }
+            Err(unresolved) => json!({ "name": one.name, "error": unresolved.to_string() }),
+        };
+        if asked.by.is_some() {
+            by_name.insert(one.name.to_owned(), about);
+        } else {
+            list.push(about);
         }
     }
-    Ok(Json::from_value(&if asked.by.is_some() { by_name.into() } else { list.into() }))
-}
-
-/// The signature with another expression for the tool.
-fn with_call(signature: &str, from: &str, to: &str) -> String {
-    match signature.strip_prefix(from) {
-        Some(rest) => format!("{to}{rest}"),
-        None => signature.to_owned(),
-    }
+    let value = if asked.by.is_some() { by_name.into() } else { list.into() };
+    Ok(Here { outcome: Ok(Json::from_value(&value)), note: None })
 }
 
 /// The tools of a namespace, which may be given as flat names begin with it.

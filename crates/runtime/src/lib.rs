@@ -33,11 +33,12 @@ mod view;
 pub use clock::{Clock, SystemClock};
 pub use config::{Durability, LimitSettings, Settings};
 pub use error::RuntimeError;
+pub use functions::NO_APPROVAL;
 pub use refrain_catalog::{
-    CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DIALECTS, Description, Dialect, Effect,
-    Environment, ErrorCode, Functions, Glob, Hit, McpSettings, Observed, OnMismatch, Output, OutputFormat, Replay,
-    SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride, Trust,
-    Unresolved, demo, guard_main,
+    Asked, CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DECLARATION_MARK, DIALECTS,
+    DeclarationFile, Description, Dialect, Effect, Environment, ErrorCode, Found, Functions, Glob, Hit, McpSettings,
+    Observed, OnMismatch, Output, OutputFormat, Query, Replay, SettingsError, SharedFunctions, SourceKind,
+    SourceSettings, SourceStatus, Status, Tool, ToolOverride, Trust, Unresolved, demo, guard_main,
 };
 pub use refrain_engine::{EngineError, Language};
 pub use refrain_journal::{JournalError, Json, RunId, RunState, Take};

@@ -102,7 +102,21 @@ pub(crate) enum Plan {
         replay: Replay,
     },
     /// It never leaves: what it asks for is known here, or it is refused.
-    Here(Result<Json, CallError>),
+    Here(Here),
+}
+
+/// An answer that is known here.
+#[derive(Debug)]
+pub(crate) struct Here {
+    pub(crate) outcome: Result<Json, CallError>,
+    /// Said beside it, in the notes of the run.
+    pub(crate) note: Option<String>,
+}
+
+impl From<CallError> for Here {
+    fn from(error: CallError) -> Self {
+        Self { outcome: Err(error), note: None }
+    }
 }
 
 #[derive(Debug)]
@@ -285,7 +299,7 @@ impl Run {
             let target = Target::Tool { source: tool.source.clone(), tool: tool.name.clone(), args, key };
             Ok(Plan::Send { target, effect: tool.effect, replay: tool.replay })
         });
-        (path, plan.unwrap_or_else(|error| Plan::Here(Err(error))))
+        (path, plan.unwrap_or_else(|error| Plan::Here(error.into())))
     }
 
     /// The tool that a call names: by source and name, or by a flat name of the global that holds all tools.
@@ -688,9 +702,11 @@ impl Made {
 }
 
 impl Reply {
-    fn here(answer: &Result<Json, CallError>) -> Self {
-        match answer {
-            Ok(json) => Self { outcome: Outcome::Value(json.clone()), took_ms: 0, notes: Vec::new() },
+    fn here(answer: &Here) -> Self {
+        match &answer.outcome {
+            Ok(json) => {
+                Self { outcome: Outcome::Value(json.clone()), took_ms: 0, notes: answer.note.iter().cloned().collect() }
+            }
             Err(error) => Self::failure(error),
         }
     }

@@ -1,6 +1,6 @@
 //! Plain data for the edges: listings of runs and tools, in the shape of the outside contract.
 
-use refrain_catalog::{Catalog, SourceStatus, Tool};
+use refrain_catalog::{Catalog, Dialect, SourceStatus, Tool};
 use refrain_journal::{Listing, Outcome, Record, RunId, RunState, Summary};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -205,7 +205,13 @@ pub struct ToolView {
 impl ToolListing {
     /// The listing of a catalog.
     pub fn of(catalog: &Catalog) -> Self {
-        Self { tools: catalog.tools().iter().map(ToolView::of).collect(), sources: catalog.sources().to_vec() }
+        Self::in_dialect(catalog, None)
+    }
+
+    /// The listing of a catalog, with the expressions that scripts of `dialect` use.
+    pub fn in_dialect(catalog: &Catalog, dialect: Option<&Dialect>) -> Self {
+        let view = |tool| ToolView { call: catalog.call_in(tool, dialect), ..ToolView::of(tool) };
+        Self { tools: catalog.tools().iter().map(view).collect(), sources: catalog.sources().to_vec() }
     }
 }
 

@@ -32,6 +32,10 @@ pub(crate) struct RunCode {
 pub(crate) struct SearchTools {
     pub(crate) query: String,
     pub(crate) limit: usize,
+    /// Tools of this source alone.
+    pub(crate) namespace: Option<String>,
+    /// Hits to leave out: what the cursor says.
+    pub(crate) skip: usize,
 }
 
 /// Arguments of `describe_tools`.
@@ -75,16 +79,21 @@ impl SearchTools {
         let limit = given.optional("limit", &format!("a whole number from 1 to {MOST_HITS}"), |value| {
             count(value).filter(|limit| *limit <= MOST_HITS)
         });
+        let namespace = given.optional("namespace", "the name of a source as a text", text);
+        let skip =
+            given.optional("cursor", "the `next_cursor` of the page before", |value| value.as_str()?.parse().ok());
         given.finish()?;
         let limit = usize::try_from(limit.unwrap_or(DEFAULT_HITS)).unwrap_or(usize::MAX);
-        Ok(Self { query: query.unwrap_or_default(), limit })
+        Ok(Self { query: query.unwrap_or_default(), limit, namespace, skip: skip.unwrap_or(0) })
     }
 }
 
 impl DescribeTools {
     pub(crate) fn parse(given: Option<JsonObject>) -> Result<Self, BadArguments> {
         let mut given = Given::new("describe_tools", given);
-        let expected = format!("an array of 1 to {MOST_NAMES} tool paths, such as `[\"github.list_issues\"]`");
+        let expected = format!(
+            "an array of 1 to {MOST_NAMES} tool paths or patterns, such as `[\"github.list_issues\", \"git.*\"]`"
+        );
         let names = given.required("names", &expected, |value| {
             let names = value.as_array()?.iter().map(text).collect::<Option<Vec<_>>>()?;
             (1..=MOST_NAMES).contains(&names.len()).then_some(names)
@@ -221,12 +230,16 @@ mod tests {
     #[test]
     fn every_fault_of_the_others_is_named_too() {
         let search = |given: Value, expect: &str| check(SearchTools::parse(object(given)), expect);
-        search(json!({"query": "a"}), r#"SearchTools { query: "a", limit: 10 }"#);
-        search(json!({"query": "a", "limit": 50}), r#"SearchTools { query: "a", limit: 50 }"#);
+        search(json!({"query": "a"}), r#"SearchTools { query: "a", limit: 10, namespace: None, skip: 0 }"#);
+        search(
+            json!({"query": "a", "limit": 50, "namespace": "s", "cursor": "50"}),
+            r#"SearchTools { query: "a", limit: 50, namespace: Some("s"), skip: 50 }"#,
+        );
+        search(json!({"query": "a", "cursor": "x"}), "`cursor` is `\"x\"`; send the `next_cursor` of the page before");
         search(json!({"query": "a", "limit": 51}), "`limit` is `51`; send a whole number from 1 to 50");
         search(json!({"query": 1}), "`query` is `1`; send a few words as a text");
         let describe = |given: Value, expect: &str| check(DescribeTools::parse(object(given)), expect);
-        let expected = "send an array of 1 to 50 tool paths, such as `[\"github.list_issues\"]`";
+        let expected = "send an array of 1 to 50 tool paths or patterns, such as `[\"github.list_issues\", \"git.*\"]`";
         describe(json!({"names": ["a", "b"]}), r#"DescribeTools { names: ["a", "b"] }"#);
         describe(json!({"names": "a"}), &format!("`names` is `\"a\"`; {expected}"));
         describe(json!({"names": []}), &format!("`names` is `[]`; {expected}"));

@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use refrain_runtime::{Catalog, Description, Status};
+use refrain_runtime::{Catalog, Description, Dialect, NO_APPROVAL, Query, Status};
 
 use crate::{
     arguments::{DEFAULT_OUTPUT_TOKENS, DescribeTools, SearchTools},
@@ -19,41 +19,58 @@ pub(crate) struct Answer {
 }
 
 /// Finds tools by words, best first.
-pub(crate) fn search(catalog: &Catalog, asked: &SearchTools) -> Answer {
-    let hits = catalog.search(&asked.query, asked.limit);
-    let mut parts: Vec<String> = hits
+pub(crate) fn search(catalog: &Catalog, dialect: Option<&Dialect>, asked: &SearchTools) -> Answer {
+    let query =
+        Query { words: &asked.query, limit: asked.limit, skip: asked.skip, namespace: asked.namespace.as_deref() };
+    let mut found = catalog.find_tools(&query);
+    for hit in &mut found.hits {
+        if let Ok(tool) = catalog.resolve(&hit.source, &hit.name) {
+            hit.call = catalog.call_in(tool, dialect);
+            hit.signature = catalog.signature_in(tool, dialect);
+        }
+    }
+    let next = found.next(&query).map(|next| next.to_string());
+    let note = found.note();
+    let mut parts: Vec<String> = found
+        .hits
         .iter()
         .map(|hit| match hit.summary.as_str() {
             "" => hit.signature.clone(),
             summary => format!("{}\n  {summary}", hit.signature),
         })
         .collect();
-    if hits.is_empty() {
-        parts.push(format!("No tool fits these words; there are {} tools. Try other words.", catalog.tools().len()));
+    parts.extend(note.as_ref().map(|note| format!("Note: {note}. There are {} tools.", catalog.tools().len())));
+    if let Some(next) = &next {
+        parts.push(format!("{} of {}; more with `cursor: \"{next}\"`.", found.hits.len(), found.total));
     }
     parts.extend(unknown_sources(catalog));
-    let tools: Vec<Value> = hits
+    let tools: Vec<Value> = found
+        .hits
         .into_iter()
         .map(|hit| json!({"path": hit.path, "call": hit.call, "signature": hit.signature, "description": hit.summary}))
         .collect();
-    Answer { content: json!({ "tools": tools }), text: parts.join("\n\n") }
+    let mut content = json!({ "tools": tools, "next_cursor": next });
+    if let Some(note) = note {
+        content["note"] = note.into();
+    }
+    Answer { content, text: parts.join("\n\n") }
 }
 
 /// Gives everything about each tool that is named.
-pub(crate) fn describe(catalog: &Catalog, asked: &DescribeTools) -> Answer {
-    let names = asked.names.iter().map(String::as_str);
-    let room = Budget::of_tokens(DEFAULT_OUTPUT_TOKENS).bytes / asked.names.len().max(1);
+pub(crate) fn describe(catalog: &Catalog, dialect: Option<&Dialect>, asked: &DescribeTools) -> Answer {
+    let selected = catalog.select(asked.names.iter().map(String::as_str));
+    let room = Budget::of_tokens(DEFAULT_OUTPUT_TOKENS).bytes / selected.len().max(1);
     let (mut tools, mut parts) = (Vec::new(), Vec::new());
-    for (name, found) in asked.names.iter().zip(catalog.describe(names)) {
-        match found {
-            Ok(found) => {
-                let entry = entry(name, &found, room);
+    for one in selected {
+        match one.found {
+            Ok(tool) => {
+                let entry = entry(one.name, &catalog.description_of(tool, dialect), room);
                 parts.push(told(&entry));
                 tools.push(entry);
             }
             Err(error) => {
-                parts.push(format!("`{name}`: {error}"));
-                tools.push(json!({"name": name, "error": error.to_string()}));
+                parts.push(format!("`{}`: {error}", one.name));
+                tools.push(json!({"name": one.name, "error": error.to_string()}));
             }
         }
     }
@@ -83,6 +100,8 @@ fn entry(name: &str, found: &Description, room: usize) -> Value {
         "description": cut(&tool.description, room / 3, Measure::InJson, &whole),
         "effect": tool.effect.as_str(),
         "replay": tool.replay.as_str(),
+        "approval": NO_APPROVAL,
+        "example": found.example.as_ref().filter(|example| example.len() <= room / 3),
         "input_schema": input.map(|schema| Value::clone(schema)),
         "output_schema": output.map(|schema| Value::clone(schema)),
         "notes": notes,
@@ -94,7 +113,10 @@ fn told(entry: &Value) -> String {
     let text = |key: &str| entry[key].as_str().unwrap_or_default();
     let mut lines = vec![text("signature").to_owned()];
     lines.push(text("description").to_owned());
-    lines.push(format!("effect: {}, replay: {}", text("effect"), text("replay")));
+    lines.push(format!("effect: {}, replay: {}, approval: {}", text("effect"), text("replay"), text("approval")));
+    if !entry["example"].is_null() {
+        lines.push(format!("example: {}", text("example")));
+    }
     for (key, title) in [("input_schema", "input"), ("output_schema", "output")] {
         if !entry[key].is_null() {
             lines.push(format!("{title}: {}", entry[key]));
@@ -151,23 +173,28 @@ mod tests {
         Catalog::new(vec![list, huge], vec![down])
     }
 
+    fn sought(query: &str) -> SearchTools {
+        SearchTools { query: query.into(), limit: 5, namespace: None, skip: 0 }
+    }
+
     fn described(names: &[&str]) -> Answer {
-        describe(&catalog(), &DescribeTools { names: names.iter().map(|name| (*name).to_owned()).collect() })
+        describe(&catalog(), None, &DescribeTools { names: names.iter().map(|name| (*name).to_owned()).collect() })
     }
 
     #[test]
     fn a_search_gives_the_line_to_type_and_tells_of_sources_that_are_down() {
-        let answer = search(&catalog(), &SearchTools { query: "commits".into(), limit: 5 });
+        let answer = search(&catalog(), None, &sought("commits"));
         insta::assert_snapshot!(answer.text, @"
         tools.git.list_commits(args?: { limit?: number }): Promise<string[]>
           Lists commits.
 
         Source `far` is failed: it ended at once
         ");
-        insta::assert_snapshot!(answer.content, @r#"{"tools":[{"path":"git.list_commits","call":"tools.git.list_commits","signature":"tools.git.list_commits(args?: { limit?: number }): Promise<string[]>","description":"Lists commits."}]}"#);
-        let none = search(&catalog(), &SearchTools { query: "zzz".into(), limit: 5 });
-        assert!(none.text.starts_with("No tool fits these words; there are 2 tools."), "{}", none.text);
-        assert_eq!(none.content, json!({"tools": []}));
+        insta::assert_snapshot!(answer.content, @r#"{"tools":[{"path":"git.list_commits","call":"tools.git.list_commits","signature":"tools.git.list_commits(args?: { limit?: number }): Promise<string[]>","description":"Lists commits."}],"next_cursor":null}"#);
+        let none = search(&catalog(), None, &sought("zzz"));
+        let note = "no tool fits: nothing matches `zzz`; try other words";
+        assert!(none.text.starts_with(&format!("Note: {note}. There are 2 tools.")), "{}", none.text);
+        assert_eq!(none.content, json!({"tools": [], "next_cursor": null, "note": note}));
     }
 
     #[test]
@@ -178,7 +205,8 @@ mod tests {
 
         tools.git.list_commits(args?: { limit?: number }): Promise<string[]>
         Lists commits. Newest first.
-        effect: read, replay: safe
+        effect: read, replay: safe, approval: none
+        example: await tools.git.list_commits({})
         input: {"type":"object","properties":{"limit":{"type":"integer"}}}
         output: {"type":"array","items":{"type":"string"}}
         "#);

@@ -60,7 +60,11 @@ impl ServerHandler for Server {
         _context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let runtime = self.runtime()?;
-        let list = self.tasks.run(async move { tools::list(&*runtime.catalog().await) }).await;
+        let work = async move {
+            let settings = runtime.settings();
+            tools::list(&*runtime.catalog().await, settings.dialect, settings.prompt_tokens)
+        };
+        let list = self.tasks.run(work).await;
         Ok(ListToolsResult::with_all_items(list.map_err(broken)?))
     }
 
@@ -81,14 +85,17 @@ impl ServerHandler for Server {
             },
             tools::SEARCH_TOOLS => match SearchTools::parse(arguments) {
                 Ok(asked) => {
-                    let work = async move { discover::search(&*runtime.catalog().await, &asked) };
+                    let work =
+                        async move { discover::search(&*runtime.catalog().await, runtime.settings().dialect, &asked) };
                     answered(self.tasks.run(work).await.map_err(broken)?)
                 }
                 Err(error) => refused(&error),
             },
             tools::DESCRIBE_TOOLS => match DescribeTools::parse(arguments) {
                 Ok(asked) => {
-                    let work = async move { discover::describe(&*runtime.catalog().await, &asked) };
+                    let work = async move {
+                        discover::describe(&*runtime.catalog().await, runtime.settings().dialect, &asked)
+                    };
                     answered(self.tasks.run(work).await.map_err(broken)?)
                 }
                 Err(error) => refused(&error),

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use rmcp::model::{JsonObject, Tool, ToolAnnotations};
 use serde_json::{Value, json};
 
-use refrain_runtime::{Catalog, Effect, Status};
+use refrain_runtime::{Catalog, Dialect, Effect, Status};
 
 use crate::{
     arguments::{DEFAULT_HITS, DEFAULT_OUTPUT_TOKENS, MOST_HITS, MOST_NAMES},
@@ -21,12 +21,12 @@ pub(crate) const DESCRIBE_TOOLS: &str = "describe_tools";
 /// Every tool that is offered.
 pub(crate) const NAMES: [&str; 3] = [RUN_CODE, SEARCH_TOOLS, DESCRIBE_TOOLS];
 
-/// Returns the list for a catalog. Equal catalogs give equal lists.
-pub(crate) fn list(catalog: &Catalog) -> Vec<Tool> {
-    vec![run_code(catalog), search_tools(), describe_tools()]
+/// Returns the list for a catalog. Equal catalogs and budgets give equal lists.
+pub(crate) fn list(catalog: &Catalog, dialect: Option<&Dialect>, prompt_tokens: usize) -> Vec<Tool> {
+    vec![run_code(catalog, dialect, prompt_tokens), search_tools(), describe_tools()]
 }
 
-fn run_code(catalog: &Catalog) -> Tool {
+fn run_code(catalog: &Catalog, dialect: Option<&Dialect>, prompt_tokens: usize) -> Tool {
     let input = json!({
         "type": "object",
         "properties": {
@@ -54,7 +54,7 @@ fn run_code(catalog: &Catalog) -> Tool {
         .destructive(!reads)
         .idempotent(reads)
         .open_world(true);
-    Tool::new(RUN_CODE, prompt::description(catalog), object(input))
+    Tool::new(RUN_CODE, prompt::description(catalog, dialect, prompt_tokens), object(input))
         .with_raw_output_schema(object(report_schema()))
         .with_annotations(annotations)
 }
@@ -75,6 +75,8 @@ fn search_tools() -> Tool {
                 "type": "integer", "minimum": 1, "maximum": MOST_HITS, "default": DEFAULT_HITS,
                 "description": "How many tools at most.",
             },
+            "namespace": {"type": "string", "description": "Only tools of this source."},
+            "cursor": {"type": "string", "description": "The `next_cursor` of the page before."},
         },
         "required": ["query"],
         "additionalProperties": false,
@@ -90,8 +92,10 @@ fn search_tools() -> Tool {
                 "description": {"type": "string"},
             },
             "required": ["path", "call", "signature", "description"],
-        }}},
-        "required": ["tools"],
+        }},
+        "next_cursor": {"type": ["string", "null"]},
+        "note": {"type": "string", "description": "Which words matched nothing."}},
+        "required": ["tools", "next_cursor"],
     });
     let description = "Finds tools that a script of `run_code` can call, best first, each with the call and its types.";
     Tool::new(SEARCH_TOOLS, description, object(input))
@@ -104,14 +108,14 @@ fn describe_tools() -> Tool {
         "type": "object",
         "properties": {"names": {
             "type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": MOST_NAMES,
-            "description": "Paths of tools, such as `github.list_issues`.",
+            "description": "Paths of tools, such as `github.list_issues`, or patterns, such as `github.*`.",
         }},
         "required": ["names"],
         "additionalProperties": false,
     });
     let output = json!({
         "type": "object",
-        "properties": {"tools": {"type": "array", "description": "In the order of the names.", "items": {
+        "properties": {"tools": {"type": "array", "description": "In the order of the names; a pattern gives several.", "items": {
             "type": "object",
             "properties": {
                 "name": {"type": "string", "description": "The name that was asked for."},
@@ -122,6 +126,8 @@ fn describe_tools() -> Tool {
                 "description": {"type": "string"},
                 "effect": {"type": "string", "enum": ["read", "write", "destructive"]},
                 "replay": {"type": "string", "enum": ["safe", "keyed", "unsafe"]},
+                "approval": {"type": "string", "description": "What a person is asked first."},
+                "example": {"type": ["string", "null"], "description": "A call that passes the check of arguments."},
                 "input_schema": {},
                 "output_schema": {},
                 "notes": {"type": "array", "items": {"type": "string"}},
@@ -130,8 +136,8 @@ fn describe_tools() -> Tool {
         }}},
         "required": ["tools"],
     });
-    let description = "Tells everything about tools that a script of `run_code` can call: types, effect, and the schemas of \
-                       input and output.";
+    let description = "Tells everything about tools that a script of `run_code` can call: types, effect, an example, and the \
+                       schemas of input and output.";
     Tool::new(DESCRIBE_TOOLS, description, object(input))
         .with_raw_output_schema(object(output))
         .with_annotations(looks_only("Describe tools"))
@@ -241,7 +247,7 @@ mod tests {
                 tools: 0,
             })
             .collect();
-        let annotations = run_code(&Catalog::new(tools, sources)).annotations.unwrap();
+        let annotations = run_code(&Catalog::new(tools, sources), None, 3_000).annotations.unwrap();
         (annotations.read_only_hint, annotations.destructive_hint)
     }
 

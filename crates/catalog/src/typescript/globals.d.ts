@@ -10,13 +10,16 @@ declare function image(picture: string | { type: "image" | "audio"; mimeType: st
 /** Tells whoever waits how far the script is, from 0 to 1. */
 declare function progress(fraction: number, message?: string): void;
 
-/** Finds tools by words, best first. */
+/** Finds tools by words, best first. `cursor` is the number of hits to leave out. A note of the run says which words matched nothing. */
 declare function searchTools(
   query: string,
-  options?: { limit?: number; namespace?: string },
+  options?: { limit?: number; namespace?: string; cursor?: string },
 ): Promise<{ path: string; call: string; signature: string; description: string }[]>;
 
-/** Input, output and description of tools, by path (`"github.list_issues"`) or by glob (`"github.*"`). */
+/**
+ * Everything about tools, by path (`"github.list_issues"`) or by glob (`"github.*"`). Beside others, a name that leads nowhere
+ * is an entry of `name` and `error`; where none leads anywhere, it rejects.
+ */
 declare function describeTools(names: string | string[]): Promise<
   {
     path: string;
@@ -27,6 +30,12 @@ declare function describeTools(names: string | string[]): Promise<
     description: string;
     effect: "read" | "write" | "destructive";
     replay: "safe" | "keyed" | "unsafe";
+    approval: string;
+    /** A call that passes the check of arguments. */
+    example: string | null;
+    notes: string[];
+    name?: string;
+    error?: string;
   }[]
 >;
 

@@ -143,13 +143,3 @@ Lists commits.
 ");
     assert!(self::catalog(Vec::new()).search("x", 5).is_empty());
 }
-
-#[test]
-fn describing_answers_name_by_name() {
-    let catalog = sample();
-    let described = catalog.describe(["git.list_commits", "git.nope"]);
-    let first = described[0].as_ref().unwrap();
-    assert_eq!((first.path.as_str(), first.call.as_str()), ("git.list_commits", "tools.git.list_commits"));
-    assert!(described[1].is_err());
-    assert_eq!(serde_json::to_value(first).unwrap()["effect"], "write");
-}

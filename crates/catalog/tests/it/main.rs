@@ -6,9 +6,11 @@ mod catalog;
 mod command;
 mod declarations;
 mod demo;
+mod describe;
 mod guard;
 mod mcp;
 mod results;
+mod search;
 mod support;
 
 #[test]

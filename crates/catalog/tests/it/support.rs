@@ -81,3 +81,23 @@ pub(crate) fn alive(pid: u32) -> bool {
     std::fs::read_to_string(format!("/proc/{pid}/stat"))
         .is_ok_and(|stat| !stat.rsplit(')').next().unwrap_or_default().trim_start().starts_with(['Z', 'X']))
 }
+
+/// The tools that real servers list: `tests/tools` says which.
+pub(crate) fn real_tools() -> Vec<Tool> {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/tools");
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    files
+        .filter(|path| path.extension().is_some_and(|extension| extension == "json"))
+        .flat_map(|path| {
+            let listed: Value = serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap();
+            let source = listed["source"].as_str().unwrap().to_owned();
+            let tools = listed["tools"].as_array().unwrap().clone();
+            tools.into_iter().map(move |listed| {
+                let mut tool = Tool::new(&source, listed["name"].as_str().unwrap());
+                tool.description = listed["description"].as_str().unwrap_or_default().into();
+                tool.input_schema = std::sync::Arc::new(listed["inputSchema"].clone());
+                tool
+            })
+        })
+        .collect()
+}

@@ -14,15 +14,16 @@ use super::{
 };
 
 /// Sections of the file.
-pub(crate) const SECTIONS: &[&str] = &["sources", "limits", "script", "journal", "learn", "runs", "sandbox"];
+pub(crate) const SECTIONS: &[&str] = &["sources", "limits", "script", "journal", "learn", "runs", "sandbox", "serve"];
 /// Sections of releases to come.
-pub(crate) const LATER_SECTIONS: &[&str] = &["serve", "policy"];
+pub(crate) const LATER_SECTIONS: &[&str] = &["policy"];
 /// Keys of releases to come.
 const LATER: &[(&str, &[&str])] = &[
     ("limits", &["deadline_ms", "in_flight", "max_output_tokens", "store_kb"]),
     ("journal", &["snapshot_every"]),
     ("runs", &["on_interrupted", "on_divergence", "max_restarts", "park_after_ms", "cleanup_ms"]),
     ("sandbox", &["isolation"]),
+    ("serve", &["on_client_cancel"]),
 ];
 
 const MOST_KB: u64 = 512 << 10;
@@ -142,6 +143,14 @@ const SCALARS: &[Scalar] = &[
         1..=10_000,
         |all| milliseconds(all.slice),
         |all, n| all.slice = Duration::from_millis(n),
+    ),
+    // What the description of `run_code` may take, in tokens of four bytes. The guide in it takes about 500. Since 0.1.
+    whole(
+        "serve",
+        "prompt_tokens",
+        800..=1_000_000,
+        |all| all.prompt_tokens as u64,
+        |all, n| all.prompt_tokens = usize::try_from(n).unwrap_or(usize::MAX),
     ),
 ];
 

@@ -90,7 +90,7 @@ fn origin(config: &Config, key: &str) -> String {
 #[test]
 fn every_fault_of_a_file_is_told_with_its_line_and_the_way_out() {
     let config = r#"
-serve = { on_client_cancel = "detach" }
+policy = { person = "auto" }
 [limits]
 timeout_ms = 0
 memory_mb = 1.5
@@ -131,7 +131,7 @@ url = "https://example.com"
 type = 5
 "#;
     insta::assert_snapshot!(faults(config), @r#"
-    refrain.toml:2: `serve` comes with a later release; remove it until then
+    refrain.toml:2: `policy` comes with a later release; remove it until then
     refrain.toml:4: `limits.timeout_ms` is the number 0; write a whole number from 1 to 31622400000
     refrain.toml:5: `limits.memory_mb` is the number 1.5; write a whole number from 4 to 4096
     refrain.toml:6: `limits.calls` is the text "many"; write a whole number from 0 to 1000000

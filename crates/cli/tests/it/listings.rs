@@ -129,3 +129,78 @@ fn a_script_that_returns_nothing_has_no_result_and_is_told() {
     assert!(report.get("result").is_none(), "{report:#}");
     assert!(!report["notes"].as_array().unwrap().is_empty(), "{report:#}");
 }
+
+#[test]
+fn tools_are_shown_one_by_one_or_by_a_pattern() {
+    let place = Place::new();
+    let one = place.run(&["tools", "show", "demo.list_commits", "--output", "json"]).expect(0).json();
+    has_keys(
+        &one,
+        &["path", "call", "signature", "input", "output", "effect", "replay", "approval", "example", "input_schema"],
+    );
+    let (code, report) = place.report(&format!("return typeof {}", one["call"].as_str().unwrap()), &[]);
+    assert_eq!((code, &report["result"]), (Some(0), &json!("function")), "{report:#}");
+    let all = place.run(&["tools", "show", "demo.*", "--output", "json"]).expect(0).json();
+    assert_eq!(all["tools"].as_array().unwrap().len(), 3, "{all:#}");
+    assert_eq!(all["tools"][2], one);
+    let text = place.run(&["tools", "show", "*.list_commits"]).expect(0).stdout;
+    for line in
+        ["demo.list_commits", "call      tools.demo.list_commits", "effect    read", "example   await tools.demo."]
+    {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let none = place.run(&["tools", "show", "dmo.*"]).expect(1).stderr;
+    assert!(none.contains("no tool fits `dmo.*`"), "{none}");
+}
+
+#[test]
+fn tools_are_searched_by_page_and_by_namespace() {
+    let place = Place::new();
+    let search =
+        |more: &[&str]| place.run(&[&["tools", "search", "commits", "--output", "json"], more].concat()).expect(0);
+    let all = search(&[]).json();
+    let total = all["tools"].as_array().unwrap().len();
+    assert!(total >= 2, "{all:#}");
+    has_keys(&all["tools"][0], &["path", "call", "signature", "summary"]);
+    let first = search(&["--limit", "1"]).json();
+    assert_eq!(first["next_cursor"], "1");
+    let second = search(&["--limit", "1", "--cursor", "1"]).json();
+    assert_eq!([&first["tools"][0], &second["tools"][0]], [&all["tools"][0], &all["tools"][1]]);
+    assert_eq!(search(&["--namespace", "demo"]).json(), all);
+    let none = search(&["--namespace", "dem"]);
+    assert!(none.stderr.contains("did you mean `demo`?"), "{none}");
+    assert_eq!(none.json()["tools"], json!([]));
+    let told = place.run(&["tools", "search", "zebra", "commits"]).expect(0);
+    assert!(told.stderr.contains("nothing matches `zebra`") && told.stdout.contains("list_commits"), "{told}");
+}
+
+#[test]
+fn what_is_listed_is_in_the_dialect_of_the_settings() {
+    let place = Place::with_config("[script]\ndialect = \"polylane\"\n[serve]\nprompt_tokens = 900\n");
+    crate::demo::repository(&place);
+    let calls = [
+        place.run(&["tools", "list", "--output", "json"]).expect(0).json()["tools"][1]["call"].clone(),
+        place.run(&["tools", "show", "demo.list_authors", "--output", "json"]).expect(0).json()["call"].clone(),
+        place.run(&["tools", "search", "authors", "--output", "json"]).expect(0).json()["tools"][0]["call"].clone(),
+    ];
+    assert!(calls.iter().all(|call| *call == calls[0]), "{calls:?}");
+    let (code, report) = place.report(&format!("return (await {}({{}})).length", calls[0].as_str().unwrap()), &[]);
+    assert_eq!((code, &report["result"]), (Some(0), &json!(4)), "{report:#}");
+    place.run(&["tools", "call", "demo.list_authors"]).expect(0);
+}
+
+#[test]
+fn a_folder_of_declarations_follows_the_sources() {
+    let place = Place::with_config("[sources.one]\ntype = \"demo\"\n[sources.two]\ntype = \"demo\"\n");
+    let files = |config: &str| {
+        place.write("refrain.toml", config);
+        place.run(&["types", "--out", "types", "--output", "json"]).expect(0).json()
+    };
+    let written = files(&place.read("refrain.toml"));
+    assert_eq!(written, json!({ "files": ["refrain.d.ts", "one.d.ts", "two.d.ts"], "removed": [] }));
+    place.write("types/mine.d.ts", "export {};");
+    let written = files("[sources.two]\ntype = \"demo\"\n");
+    assert_eq!(written, json!({ "files": ["refrain.d.ts", "two.d.ts"], "removed": ["one.d.ts"] }));
+    assert_eq!(place.read("types/mine.d.ts"), "export {};");
+    assert!(place.read("types/two.d.ts").contains("list_commits("), "{}", place.read("types/two.d.ts"));
+}

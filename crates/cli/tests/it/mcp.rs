@@ -144,3 +144,44 @@ fn the_declarations_compile_alone_and_the_example_compiles_against_the_demo() {
         Running::start(&mut tsc).end().expect(0);
     }
 }
+
+#[test]
+fn each_file_of_a_folder_of_declarations_compiles_alone_and_all_together() {
+    let packages = packages();
+    let (place, _) = with_everything();
+    let config = place.read("refrain.toml");
+    let mut demos = String::new();
+    for name in ["demo", "a-b", "a_b", "then", "refrain", "delete", "__proto__"] {
+        demos += &format!("[sources.{name:?}]\ntype = \"demo\"\n");
+    }
+    place.write("refrain.toml", &format!("{config}{demos}"));
+    let written = place.run(&["types", "--out", "types", "--output", "json"]).expect(0).json();
+    let files: Vec<String> =
+        written["files"].as_array().unwrap().iter().map(|file| format!("types/{}", file.as_str().unwrap())).collect();
+    assert_eq!(files.len(), 9, "{files:?}");
+    place.write(
+        "script.ts",
+        "export async function script() {
+           const said = await tools.everything['get-sum']({ a: 2, b: 40 });
+           const commits = await tools['a-b'].list_commits();
+           const same: typeof commits = await tools.then_.list_commits();
+           // @ts-expect-error: there is no such tool
+           tools.everything.nothing({});
+           // @ts-expect-error: nor such a source
+           tools.nowhere;
+           text(said, commits.length, same.length);
+         }\n",
+    );
+    let tsc = |files: &[&str]| {
+        let mut tsc = place.command("node");
+        tsc.arg(packages.join("node_modules/typescript/bin/tsc"));
+        tsc.args(["--strict", "--noEmit", "--target", "es2022", "--lib", "es2022"]).args(files);
+        Running::start(&mut tsc).end().expect(0);
+    };
+    let all: Vec<&str> = files.iter().map(String::as_str).collect();
+    // The globals and two sources stand for the rest, which the whole covers.
+    for file in &all[..3] {
+        tsc(&[file]);
+    }
+    tsc(&[&all[..], &["script.ts"]].concat());
+}

@@ -85,8 +85,44 @@ async fn tools_are_searched_and_described() {
         ("await describeTools([7])", "ToolError", &["describeTools(["]),
         ("await describeTools(['github.list_isues'])", "ToolError", &["`list_issues`"]),
         ("await describeTools(['gihub.list_issues'])", "ToolError", &["`github`"]),
+        ("await describeTools('gihub.*')", "ToolError", &["no tool fits `gihub.*`"]),
+        ("await searchTools('issue', { cursor: 'next' })", "ToolError", &["`cursor` is the number of hits"]),
     ])
     .await;
+}
+
+#[tokio::test]
+async fn search_has_pages_and_describe_keeps_the_good_names() {
+    values(&[
+        (
+            "(await Promise.all(['0', '1'].map((cursor) => searchTools('issue', { limit: 1, cursor })))).map(([hit]) => hit.path)
+             .join() === (await searchTools('issue', { limit: 2 })).map((hit) => hit.path).join()",
+            json!(true),
+        ),
+        (
+            "(await describeTools(['github.list_isues', 'jira.move'])).map((one) => one.path ?? [one.name, one.error])",
+            json!([["github.list_isues", "source `github` has no tool `list_isues`; did you mean `list_issues`?"], "jira.move"]),
+        ),
+        ("(await describeTools(['*.move', 'jira.*', 'jira.move'])).map((one) => one.path)", json!(["jira.move", "jira.move"])),
+        ("Object.keys((await describeTools('jira.move'))[0])", json!([
+            "path", "call", "signature", "input", "output", "description", "effect", "replay", "approval", "example", "notes",
+        ])),
+        ("(await describeTools('jira.move'))[0].example", json!("await tools.jira.move({})")),
+        ("(await describeTools('jira.move'))[0].approval", json!("none")),
+    ])
+    .await;
+}
+
+/// Case discovery-03: the value is an empty list, and the run says which words were of no use.
+#[tokio::test]
+async fn a_search_that_finds_nothing_says_so_in_the_notes() {
+    let report = host().run("return (await searchTools('glacier seismology')).length").await;
+    assert_eq!(value(&report), Some(json!(0)));
+    let told: Vec<&str> = report.notes.iter().map(|note| note.message.as_str()).collect();
+    assert!(told.iter().any(|note| note.contains("nothing matches `glacier`, `seismology`")), "{told:?}");
+    let report = host().run("return (await searchTools('issue', { namespace: 'jra' })).length").await;
+    let told: Vec<&str> = report.notes.iter().map(|note| note.message.as_str()).collect();
+    assert!(told.iter().any(|note| note.contains("did you mean `jira`?")), "{told:?}");
 }
 
 #[tokio::test]

@@ -10,6 +10,7 @@ mod errors;
 mod fake;
 mod globals;
 mod host;
+mod names;
 mod output;
 mod places;
 mod remarks;

@@ -34,7 +34,7 @@ pub(crate) async fn call(context: &Context, args: CallArgs) -> Result<Exit, Comm
     let catalog = runtime.catalog().await;
     let tool = super::find(&catalog, &args.path)?;
     // Everything that makes a call of a script durable makes this one so.
-    let script = format!("return await {}(args);", tool.call_expression());
+    let script = format!("return await {}(args);", catalog.call_in(tool, runtime.settings().dialect));
     let request = RunRequest { args: given, ..RunRequest::new(script, origin("direct")) };
     let mut report = runtime.run(request, &|id| context.started(id)).await?;
     if let Some(error) = &mut report.error {

@@ -20,7 +20,7 @@ pub(crate) struct ListArgs {}
 pub(crate) async fn list(context: &Context, _: ListArgs) -> Result<Exit, CommandError> {
     let runtime = context.runtime(Need::Sources)?;
     let catalog = runtime.catalog().await;
-    let listing = ToolListing::of(&catalog);
+    let listing = ToolListing::in_dialect(&catalog, runtime.settings().dialect);
     if context.ui.is_json() {
         context.ui.json(&super::listing_json(&listing))?;
     } else {

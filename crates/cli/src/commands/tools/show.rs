@@ -2,42 +2,82 @@
 
 use std::fmt::Write as _;
 
-use refrain_runtime::{Tool, ToolView};
+use refrain_runtime::{Description, NO_APPROVAL, ToolView};
+use serde_json::{Value, json};
 
 use crate::{config::Need, context::Context, error::CommandError, exit::Exit, text::json};
 
-/// Show one tool: what it does, takes and gives
+/// Show tools: what they do, take and give
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct ShowArgs {
-    /// The tool, as `source.name` or by its name alone where only one source has it
-    #[arg(value_name = "PATH")]
+    /// The tool, as `source.name` or by its name alone where only one source has it; or a pattern, such as `github.*`
+    #[arg(value_name = "PATH|GLOB")]
     path: String,
 }
 
 /// Runs `tools show`.
 pub(crate) async fn show(context: &Context, args: ShowArgs) -> Result<Exit, CommandError> {
     let runtime = context.runtime(Need::Sources)?;
+    let dialect = runtime.settings().dialect;
     let catalog = runtime.catalog().await;
-    let tool = super::find(&catalog, &args.path)?;
-    if context.ui.is_json() {
-        context.ui.json(&ToolView::of(tool))?;
+    let is_pattern = args.path.contains(['*', '?']) && catalog.find(&args.path).is_err();
+    let mut shown = Vec::new();
+    if is_pattern {
+        for one in catalog.select([args.path.as_str()]) {
+            match one.found {
+                Ok(tool) => shown.push(catalog.description_of(tool, dialect)),
+                // More than are shown.
+                Err(error) if !shown.is_empty() => context.ui.say(&format!("note: {error}")),
+                Err(error) => {
+                    return Err(
+                        CommandError::failed(error.to_string()).with_hint("`refrain tools list` shows every tool")
+                    );
+                }
+            }
+        }
     } else {
-        context.ui.data(&lines(tool))?;
+        shown.push(catalog.description_of(super::find(&catalog, &args.path)?, dialect));
+    }
+    if !context.ui.is_json() {
+        context.ui.data(&shown.iter().map(lines).collect::<Vec<_>>().join("\n"))?;
+    } else if is_pattern {
+        context.ui.json(&json!({ "tools": shown.iter().map(object).collect::<Vec<_>>(), "next_cursor": null }))?;
+    } else {
+        context.ui.json(&shown.first().map(object))?;
     }
     runtime.close().await;
     Ok(Exit::Completed)
 }
 
-fn lines(tool: &Tool) -> String {
-    let mut text = format!("{}\n", tool.path());
+/// What a listing has of a tool, and more.
+fn object(shown: &Description) -> Value {
+    let mut object = json!(ToolView::of(&shown.tool));
+    object["call"] = shown.call.as_str().into();
+    object["signature"] = shown.signature.as_str().into();
+    object["input"] = shown.input.as_str().into();
+    object["output"] = shown.output.as_str().into();
+    object["approval"] = NO_APPROVAL.into();
+    object["example"] = json!(shown.example);
+    object
+}
+
+fn lines(shown: &Description) -> String {
+    let tool = &shown.tool;
+    let mut text = format!("{}\n", shown.path);
     if !tool.description.is_empty() {
         let _ = writeln!(text, "\n{}\n", tool.description.trim());
     }
-    let _ = writeln!(text, "call    {}", tool.signature());
-    let _ = writeln!(text, "effect  {}", tool.effect.as_str());
-    let _ = writeln!(text, "replay  {}", tool.replay.as_str());
+    let _ = writeln!(text, "call      {}", shown.call);
+    let _ = writeln!(text, "input     {}", shown.input);
+    let _ = writeln!(text, "output    {}", shown.output);
+    let _ = writeln!(text, "effect    {}", tool.effect.as_str());
+    let _ = writeln!(text, "replay    {}", tool.replay.as_str());
+    let _ = writeln!(text, "approval  {NO_APPROVAL}");
+    if let Some(example) = &shown.example {
+        let _ = writeln!(text, "example   {example}");
+    }
     for note in &tool.notes {
-        let _ = writeln!(text, "note    {note}");
+        let _ = writeln!(text, "note      {note}");
     }
     let _ = writeln!(text, "\ninput schema\n{}", json::pretty(&tool.input_schema.to_string()));
     let output = match &tool.output_schema {
