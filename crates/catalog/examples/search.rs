@@ -1,5 +1,10 @@
 //! How fast search is: `cargo run --release -p refrain-catalog --example search`.
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "it prints, and a panic is how it fails")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "it measures and prints, and a panic is how it fails"
+)]
 
 use std::time::{Duration, Instant};
 
