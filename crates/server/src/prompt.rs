@@ -352,7 +352,6 @@ mod tests {
         for tool in catalog.tools() {
             assert!(text.contains(&tool.call_expression()), "{}", tool.path());
         }
-        println!("300 real tools: {} tokens", text.len() / 4);
     }
 
     #[test]

@@ -42,13 +42,33 @@ const MOST_ASKED: usize = 32;
 /// The index of one catalog.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
+    vocabulary: Vocabulary,
     /// By stem: each tool that has it, with its weight there.
-    postings: HashMap<String, Vec<(u32, f32)>>,
+    postings: Vec<Vec<(u32, f32)>>,
     /// Every word as it is written, in order, with its stem.
-    spellings: Vec<(String, String)>,
-    /// Tools by name, path and call, with nothing but letters and digits.
+    spellings: Vec<(String, u32)>,
+    /// Tools by name and path, with nothing but letters and digits.
     names: HashMap<String, Vec<u32>>,
     tools: usize,
+}
+
+/// Words as numbers: those of one stem have one.
+#[derive(Debug, Default)]
+struct Vocabulary {
+    stems: HashMap<String, u32>,
+    spellings: HashMap<String, u32>,
+}
+
+impl Vocabulary {
+    fn number(&mut self, word: String) -> u32 {
+        if let Some(number) = self.spellings.get(&word) {
+            return *number;
+        }
+        let next = u32::try_from(self.stems.len()).unwrap_or(u32::MAX);
+        let number = *self.stems.entry(words::stem(&word)).or_insert(next);
+        self.spellings.insert(word, number);
+        number
+    }
 }
 
 /// The tools that fit a query.
@@ -72,52 +92,42 @@ impl Ranked {
 impl Index {
     pub(crate) fn new(catalog: &Catalog) -> Self {
         let tools = catalog.tools();
-        let texts: Vec<[Vec<String>; FIELDS.len()]> = tools.iter().map(fields).collect();
+        let mut vocabulary = Vocabulary::default();
+        let mut number = |words: Vec<String>| words.into_iter().map(|word| vocabulary.number(word)).collect();
+        let texts: Vec<[Vec<u32>; FIELDS.len()]> = tools.iter().map(|tool| fields(tool).map(&mut number)).collect();
         let average: [f32; FIELDS.len()] = std::array::from_fn(|field| {
             let sum: usize = texts.iter().map(|text| text[field].len()).sum();
             (sum as f32 / tools.len().max(1) as f32).max(1.0)
         });
-        let mut index = Self { tools: tools.len(), ..Self::default() };
-        let mut stems: HashMap<String, String> = HashMap::new();
-        for (at, (tool, text)) in tools.iter().zip(&texts).enumerate() {
-            let at = u32::try_from(at).unwrap_or(u32::MAX);
-            for name in [tool.path(), tool.name.clone(), tool.ident.clone(), tool.call_expression()] {
-                let own = index.names.entry(folded(&name)).or_default();
+        let mut postings = vec![Vec::new(); vocabulary.stems.len()];
+        let mut names: HashMap<String, Vec<u32>> = HashMap::new();
+        // The weight of each stem in the tool at hand, and which stems it has.
+        let mut weights = vec![0.0_f32; vocabulary.stems.len()];
+        let mut present: Vec<u32> = Vec::new();
+        for (at, (tool, text)) in (0_u32..).zip(tools.iter().zip(&texts)) {
+            for name in [tool.path(), tool.name.clone(), tool.ident.clone()] {
+                let own = names.entry(folded(&name)).or_default();
                 if own.last() != Some(&at) {
                     own.push(at);
                 }
             }
-            let mut weights: HashMap<&str, f32> = HashMap::new();
-            for (field, words) in text.iter().enumerate() {
-                let Field { weight, evening } = FIELDS[field];
-                let part = weight / (1.0 - evening + evening * words.len() as f32 / average[field]);
-                for word in words {
-                    *weights.entry(word).or_default() += part;
-                }
-            }
-            // Words of one stem are one word from here on.
-            let mut by_stem: HashMap<&str, f32> = HashMap::new();
-            for word in weights.keys() {
-                if !stems.contains_key(*word) {
-                    stems.insert((*word).to_owned(), words::stem(word));
-                }
-            }
-            for (word, weight) in &weights {
-                *by_stem.entry(&stems[*word]).or_default() += weight;
-            }
-            for (stem, weight) in by_stem {
-                let weight = weight / (SATURATION + weight);
-                match index.postings.get_mut(stem) {
-                    Some(own) => own.push((at, weight)),
-                    None => {
-                        index.postings.insert(stem.to_owned(), vec![(at, weight)]);
+            for (words, (Field { weight, evening }, average)) in text.iter().zip(FIELDS.iter().zip(average)) {
+                let part = weight / (1.0 - evening + evening * words.len() as f32 / average);
+                for &word in words {
+                    if weights[word as usize] == 0.0 {
+                        present.push(word);
                     }
+                    weights[word as usize] += part;
                 }
+            }
+            for word in present.drain(..) {
+                let weight = std::mem::take(&mut weights[word as usize]);
+                postings[word as usize].push((at, weight / (SATURATION + weight)));
             }
         }
-        index.spellings = stems.into_iter().collect();
-        index.spellings.sort_unstable();
-        index
+        let mut spellings: Vec<(String, u32)> = std::mem::take(&mut vocabulary.spellings).into_iter().collect();
+        spellings.sort_unstable();
+        Self { vocabulary, postings, spellings, names, tools: tools.len() }
     }
 
     /// Scores the tools in `range` for a query.
@@ -145,11 +155,12 @@ impl Index {
                 unmatched.push(word.clone());
             }
             // A word that only resembles one that is there is no rarer than that one.
-            let rarity = meant.first().map_or(self.rarity(0), |(stem, _)| self.rarity(self.postings[*stem].len()));
+            let rarity = meant.first().map_or(0, |(stem, _)| self.postings[*stem as usize].len());
+            let rarity = self.rarity(rarity);
             whole += rarity;
             own.fill(0.0);
             for (stem, part) in meant {
-                for &(tool, weight) in &self.postings[stem] {
+                for &(tool, weight) in &self.postings[stem as usize] {
                     let Some(at) = (tool as usize).checked_sub(range.start).filter(|at| *at < own.len()) else {
                         continue;
                     };
@@ -161,7 +172,10 @@ impl Index {
                 covered[at] += rarity * weight.min(0.5) * 2.0;
             }
         }
-        let exact = self.names.get(&folded(query)).map_or(&[][..], Vec::as_slice);
+        let name = folded(query);
+        // The expression that calls it is its path behind `tools.`.
+        let exact = self.names.get(&name).or_else(|| self.names.get(name.strip_prefix("tools")?));
+        let exact = exact.map_or(&[][..], Vec::as_slice);
         let scored: Vec<(bool, f32, u32)> = range
             .enumerate()
             .filter_map(|(at, tool)| {
@@ -175,9 +189,9 @@ impl Index {
     }
 
     /// Returns the stems that a word of a query stands for, with how much each counts.
-    fn meant(&self, word: &str, stem: &str) -> Vec<(&str, f32)> {
-        let known = |stem: &str| self.postings.get_key_value(stem).map(|(stem, _)| stem.as_str());
-        let mut meant: Vec<(&str, f32)> = known(stem).map(|stem| (stem, 1.0)).into_iter().collect();
+    fn meant(&self, word: &str, stem: &str) -> Vec<(u32, f32)> {
+        let known = |stem: &str| self.vocabulary.stems.get(stem).copied();
+        let mut meant: Vec<(u32, f32)> = known(stem).map(|stem| (stem, 1.0)).into_iter().collect();
         meant.extend(words::same(stem).iter().filter_map(|stem| Some((known(stem)?, SYNONYM))));
         if !meant.is_empty() {
             return meant;
@@ -186,12 +200,12 @@ impl Index {
         if letters >= 3 {
             let start = self.spellings.partition_point(|(spelling, _)| spelling.as_str() < word);
             let begun = self.spellings[start..].iter().take_while(|(spelling, _)| spelling.starts_with(word));
-            meant.extend(begun.map(|(_, stem)| (stem.as_str(), PREFIX)));
+            meant.extend(begun.map(|(_, stem)| (*stem, PREFIX)));
         }
         // In shorter words a slip is another word.
         if meant.is_empty() && letters >= 4 {
             let near = self.spellings.iter().filter(|(spelling, _)| words::one_slip(word, spelling));
-            meant.extend(near.map(|(_, stem)| (stem.as_str(), TYPO)));
+            meant.extend(near.map(|(_, stem)| (*stem, TYPO)));
         }
         meant
     }

@@ -60,7 +60,12 @@ async fn results_errors_and_keys_pass_as_they_are() {
     check("then_", json!({}), "{}").await;
     check("fail", json!({}), "tool_error: `s.fail`: the disk is full").await;
     check("refuse", json!({}), "invalid_arguments: `s.refuse`: no such room").await;
-    check("large", json!({}), "result_too_large: `s.large` gave 17825794 bytes, over the limit of 16777216; ask for less").await;
+    check(
+        "large",
+        json!({}),
+        "result_too_large: `s.large` gave 17825794 bytes, over the limit of 16777216; ask for less",
+    )
+    .await;
     check("ecko", json!({}), "unknown_tool: source `s` has no tool `ecko`; did you mean `echo`?").await;
     check("meta", json!({}), "null").await;
     let mut keyed = request("s", "meta", json!({}));

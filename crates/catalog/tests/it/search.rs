@@ -45,8 +45,8 @@ fn recall(catalog: &Catalog, words: impl Fn(&Asked) -> &str) -> (f64, String) {
 }
 
 /// The gate. The queries are frozen; see the note beside them.
-#[expect(clippy::print_stdout, reason = "the figures are what somebody who works on the ranking wants to see")]
 #[test]
+#[expect(clippy::print_stdout, reason = "what is missed is worth a look while the gate holds, too")]
 fn at_least_85_of_100_frozen_queries_find_a_right_tool_among_five() {
     let tools = real_tools();
     assert!(tools.len() >= 300, "{} tools", tools.len());
