@@ -287,6 +287,22 @@ mod tests {
     }
 
     #[test]
+    fn a_large_namespace_takes_no_room_from_a_small_one() {
+        let mut tools: Vec<Tool> = (0..40).map(|n| Tool::new("a", format!("tool_{n}"))).collect();
+        tools.extend((0..12).map(|n| Tool::new("z", format!("tool_{n}"))));
+        let catalog = Catalog::new(tools, Vec::new());
+        let listed = |text: &str, tool: &str| text.contains(&format!("\n{tool}"));
+        let mut told_apart = 0;
+        for room in (300..2_000).step_by(10) {
+            let text = tools_part(&catalog, GUIDE.len() + room);
+            let (large, small) = (listed(&text, "tools.a.tool_0"), listed(&text, "tools.z.tool_0"));
+            assert!(small || !large, "{room}: {text}");
+            told_apart += usize::from(small && !large);
+        }
+        assert!(told_apart > 0);
+    }
+
+    #[test]
     fn a_flat_dialect_is_shown_its_own_names() {
         let two = catalog(2, 2);
         let text = |room: usize| {
