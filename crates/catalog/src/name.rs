@@ -47,6 +47,12 @@ pub(crate) fn identifiers(names: &[&str]) -> Vec<String> {
         .collect()
 }
 
+/// Returns what is to be said of an identifier that is not the one its name asks for.
+pub(crate) fn clash(name: &str, ident: &str) -> Option<String> {
+    let wanted = identifier(name);
+    (ident != wanted).then(|| format!("its identifier is `{ident}`, since `{wanted}` is another tool's"))
+}
+
 /// Returns `.name` or `["name"]`, whichever JavaScript needs.
 pub(crate) fn access(name: &str) -> String {
     if is_identifier(name) { format!(".{name}") } else { format!("[{}]", quoted(name)) }

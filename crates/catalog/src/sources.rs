@@ -361,6 +361,7 @@ fn offered(settings: &SourceSettings, tools: Vec<Tool>, observed: &Observed) -> 
     let names: Vec<&str> = tools.iter().map(|tool| tool.name.as_str()).collect();
     let idents = name::identifiers(&names);
     for (tool, ident) in tools.iter_mut().zip(idents) {
+        tool.notes.extend(name::clash(&tool.name, &ident));
         tool.ident = ident;
         for (_, over) in settings.overrides.iter().filter(|(glob, _)| glob.matches(&tool.name)) {
             tool.effect = over.effect.unwrap_or(tool.effect);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use refrain_runtime::{Catalog, Description, Dialect, NO_APPROVAL, Query, Status};
 
 use crate::{
-    arguments::{DEFAULT_OUTPUT_TOKENS, DescribeTools, SearchTools},
+    arguments::{DEFAULT_OUTPUT_TOKENS, DescribeTools, MOST_NAMES, SearchTools},
     cut::{Budget, Measure, cut},
 };
 
@@ -56,9 +56,11 @@ pub(crate) fn search(catalog: &Catalog, dialect: Option<&Dialect>, asked: &Searc
     Answer { content, text: parts.join("\n\n") }
 }
 
-/// Gives everything about each tool that is named.
+/// Gives everything about each tool that is named, of patterns no more than so many names could give.
 pub(crate) fn describe(catalog: &Catalog, dialect: Option<&Dialect>, asked: &DescribeTools) -> Answer {
-    let selected = catalog.select(asked.names.iter().map(String::as_str));
+    let mut selected = catalog.select(asked.names.iter().map(String::as_str));
+    let left_out = selected.len().saturating_sub(MOST_NAMES);
+    selected.truncate(MOST_NAMES);
     let room = Budget::of_tokens(DEFAULT_OUTPUT_TOKENS).bytes / selected.len().max(1);
     let (mut tools, mut parts) = (Vec::new(), Vec::new());
     for one in selected {
@@ -73,6 +75,11 @@ pub(crate) fn describe(catalog: &Catalog, dialect: Option<&Dialect>, asked: &Des
                 tools.push(json!({"name": one.name, "error": error.to_string()}));
             }
         }
+    }
+    if left_out > 0 {
+        let error = format!("{left_out} more fit and are left out; ask for fewer, or find them with `search_tools`");
+        parts.push(error.clone());
+        tools.push(json!({"name": asked.names.join(", "), "error": error}));
     }
     Answer { content: json!({ "tools": tools }), text: parts.join("\n\n") }
 }
@@ -220,5 +227,9 @@ mod tests {
         let bytes = answer.content.to_string().len();
         assert!(bytes < 40_000 + 50 * 800, "{bytes}");
         assert!(answer.text.contains("note: a schema of 50"), "{}", answer.text);
+        let many = Catalog::new((0..120).map(|n| Tool::new("s", format!("t{n}"))).collect(), Vec::new());
+        let answer = describe(&many, None, &DescribeTools { names: vec!["s.*".into()] });
+        assert_eq!(answer.content["tools"].as_array().unwrap().len(), 51);
+        assert!(answer.text.ends_with("70 more fit and are left out; ask for fewer, or find them with `search_tools`"));
     }
 }

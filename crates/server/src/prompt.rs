@@ -133,8 +133,9 @@ fn mixed(shown: Shown, room: usize) -> String {
         for (at, space) in spaces.iter().enumerate() {
             // What has not got one form will not get the next.
             let raised = form == Form::Index || space.form == Form::Index;
-            // Most tools take twenty bytes or more: larger texts need not be made to know that they are too long.
-            if raised && space.tools.len() * 20 <= left + space.text.len() {
+            // No line is shorter than this, so a text that cannot fit is not made.
+            const SHORTEST: usize = "\ntools.x".len();
+            if raised && space.tools.len() * SHORTEST <= left + space.text.len() {
                 order.push((at, space.told(form)));
             }
         }
@@ -284,6 +285,22 @@ mod tests {
 
         tools.s0: 2500 tools
         "#);
+    }
+
+    #[test]
+    fn a_large_namespace_takes_no_room_from_a_small_one() {
+        let mut tools: Vec<Tool> = (0..40).map(|n| Tool::new("a", format!("tool_{n}"))).collect();
+        tools.extend((0..30).map(|n| Tool::new("z", format!("tool_{n}"))));
+        let catalog = Catalog::new(tools, Vec::new());
+        let listed = |text: &str, tool: &str| text.contains(&format!("\n{tool}"));
+        let mut told_apart = 0;
+        for room in (300..2_000).step_by(10) {
+            let text = tools_part(&catalog, GUIDE.len() + room);
+            let (large, small) = (listed(&text, "tools.a.tool_0"), listed(&text, "tools.z.tool_0"));
+            assert!(small || !large, "{room}: {text}");
+            told_apart += usize::from(small && !large);
+        }
+        assert!(told_apart > 0);
     }
 
     #[test]

@@ -112,12 +112,15 @@ pub(super) fn stem(word: &str) -> String {
     {
         word = root.to_owned();
     }
-    for (ending, least) in [("at", 2), ("ment", 2)] {
-        if let Some(root) = word.strip_suffix(ending)
-            && syllables(root) >= least
-        {
-            word = root.strip_suffix('e').unwrap_or(root).to_owned();
-        }
+    if let Some(root) = word.strip_suffix("at")
+        && syllables(root) >= 2
+    {
+        word = root.to_owned();
+    }
+    if let Some(root) = word.strip_suffix("ment")
+        && root.len() >= 5
+    {
+        word = root.strip_suffix('e').unwrap_or(root).to_owned();
     }
     word
 }

@@ -83,6 +83,20 @@ async fn names_that_differ_only_in_a_separator_or_in_case_stay_apart() {
     .await;
 }
 
+/// Case tool-naming-01: the clash is told, once for each tool that had to give way, and the names are those of every start.
+#[tokio::test]
+async fn a_clash_of_names_is_told_and_settled_alike_at_every_start() {
+    let mut seen = Vec::new();
+    for order in [["get-user", "get_user", "get.user"], ["get.user", "get_user", "get-user"]] {
+        let host = host(&vec![("fake", names(&order))], Dialect::find("refrain").unwrap());
+        seen.push(host.value("return (await describeTools('*')).map((tool) => [tool.path, tool.notes])").await);
+    }
+    let note = |ident: &str| json!([format!("its identifier is `{ident}`, since `get_user` is another tool's")]);
+    let expected =
+        json!([["fake.get-user", note("get_user_2")], ["fake.get.user", note("get_user_3")], ["fake.get_user", []],]);
+    assert_eq!(seen, [expected.clone(), expected]);
+}
+
 /// Case tool-naming-03.
 #[tokio::test]
 async fn names_that_are_reserved_words_or_belong_to_every_object_are_called_like_others() {
