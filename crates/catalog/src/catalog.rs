@@ -190,7 +190,9 @@ impl Catalog {
             None => {
                 let paths: Vec<String> = self.tools.iter().map(Tool::path).collect();
                 let names = paths.iter().map(String::as_str).chain(self.tools.iter().map(|tool| tool.name.as_str()));
-                Err(Unresolved::Unknown { message: format!("no tool `{path}`{}", name::did_you_mean(path, names)) })
+                Err(Unresolved::Unknown {
+                    message: format!("unknown tool `{path}`{}", name::did_you_mean(path, names)),
+                })
             }
         }
     }
@@ -298,10 +300,10 @@ impl Catalog {
         let names: Vec<&str> = own.iter().map(|tool| tool.name.as_str()).collect();
         let rest = match (near.is_empty(), names.is_empty()) {
             (false, _) => near,
-            (true, true) => "; it has no tools".to_owned(),
-            (true, false) => format!("; it has {}", list(&names)),
+            (true, true) => format!("; source `{source}` has no tools"),
+            (true, false) => format!("; source `{source}` has {}", list(&names)),
         };
-        Unresolved::Unknown { message: format!("source `{source}` has no tool `{tool}`{rest}") }
+        Unresolved::Unknown { message: format!("unknown tool `{source}.{tool}`{rest}") }
     }
 }
 

@@ -111,7 +111,7 @@
 
   // Names that the language, or a printer of values, asks every object for. A tool of such a name is still found, since it is listed.
   const askedByTheLanguage = freeze({
-    __proto__: null, then: 1, catch: 1, toJSON: 1, constructor: 1, toString: 1, valueOf: 1, inspect: 1, prototype: 1, length: 1,
+    __proto__: null, then: 1, catch: 1, toJSON: 1, inspect: 1, prototype: 1, length: 1,
     hasOwnProperty: 1, isPrototypeOf: 1, propertyIsEnumerable: 1, toLocaleString: 1, nodeType: 1,
   });
 

@@ -324,7 +324,7 @@ impl Run {
                 format!("; several sources have it: {}", calls.join(", "))
             }
         };
-        Err(CallError::new(ErrorCode::UnknownTool, format!("no tool `{root}.{name}`{hint}")))
+        Err(CallError::new(ErrorCode::UnknownTool, format!("unknown tool `{root}.{name}`{hint}")))
     }
 
     /// Ends the waiting script from outside.

@@ -208,7 +208,7 @@ mod tests {
     fn a_wrong_name_is_an_entry_and_the_others_are_answered() {
         let answer = described(&["git.list_commit", "git.list_commits"]);
         insta::assert_snapshot!(answer.text, @r#"
-        `git.list_commit`: source `git` has no tool `list_commit`; did you mean `list_commits`?
+        `git.list_commit`: unknown tool `git.list_commit`; did you mean `list_commits`?
 
         tools.git.list_commits(args?: { limit?: number }): Promise<string[]>
         Lists commits. Newest first.

@@ -55,7 +55,7 @@ impl Source for CommandSource {
     async fn call(&self, call: Call<'_>) -> Result<CallOutput, CallError> {
         let path = call.tool.path();
         let tool = self.settings.tools.iter().find(|tool| tool.name() == call.tool.name);
-        let tool = tool.ok_or_else(|| CallError::new(ErrorCode::UnknownTool, format!("no tool `{path}`")))?;
+        let tool = tool.ok_or_else(|| CallError::new(ErrorCode::UnknownTool, format!("unknown tool `{path}`")))?;
         let invocation = tool.template.fill(&path, &tool.with_defaults(call.args))?;
         // A program shows no progress, so silence means nothing and only the whole time counts.
         let printed = timeout(call.total, self.run(tool, &path, invocation)).await.map_err(|_| {

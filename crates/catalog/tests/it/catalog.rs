@@ -73,19 +73,19 @@ fn a_wrong_name_gets_the_nearest_and_a_source_that_is_down_its_reason() {
     .map(|(source, tool)| catalog.resolve(source, tool).unwrap_err().to_string())
     .collect();
     insta::assert_snapshot!(messages.join("\n"), @r"
-source `git` has no tool `listCommits`; did you mean `list_commits` or `list_authors`?
-source `git` has no tool `zzz`; it has `list_authors`, `list_commits`, `then`
+unknown tool `git.listCommits`; did you mean `list_commits` or `list_authors`?
+unknown tool `git.zzz`; source `git` has `list_authors`, `list_commits`, `then`
 no source `gti`; did you mean `git`?
 no source `zzz`; there are `git`, `github`, `jira`, `my-src`, `my.src`, `slow`
 source `jira` is down: no such program
 source `slow` is down: it has not listed its tools yet
-source `my-src` has no tool `x`; it has `list-items`
+unknown tool `my-src.x`; source `my-src` has `list-items`
 ");
     let find = |path: &str| catalog.find(path).unwrap_err().to_string();
     insta::assert_snapshot!([find("git.nope"), find("create_issue"), find("")].join("\n"), @r"
-source `git` has no tool `nope`; it has `list_authors`, `list_commits`, `then`
-no tool `create_issue`; did you mean `createIssue` or `github.createIssue`?
-no tool ``
+unknown tool `git.nope`; source `git` has `list_authors`, `list_commits`, `then`
+unknown tool `create_issue`; did you mean `createIssue` or `github.createIssue`?
+unknown tool ``
 ");
     assert!(matches!(catalog.resolve("jira", "create"), Err(Unresolved::SourceDown { .. })));
     insta::assert_snapshot!(Catalog::default().find("a.b").unwrap_err().to_string(), @"no source `a`; no sources are configured");

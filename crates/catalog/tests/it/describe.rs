@@ -28,7 +28,7 @@ fn a_wrong_name_is_answered_with_the_nearest_and_takes_no_other_along() {
             &["git.list_comits", "gitListCommits", "nope.*", r#"tools["my-src"]["a.b"]"#, "odd.what?"]
         ),
         [
-            "source `git` has no tool `list_comits`; did you mean `list_commits` or `list-tags`?",
+            "unknown tool `git.list_comits`; did you mean `list_commits` or `list-tags`?",
             "git.list_commits",
             "no tool fits `nope.*`; `github.*` means every tool of `github`, `*.list_*` those that list",
             "my-src.a.b",

@@ -66,7 +66,7 @@ async fn results_errors_and_keys_pass_as_they_are() {
         "result_too_large: `s.large` gave 17825794 bytes, over the limit of 16777216; ask for less",
     )
     .await;
-    check("ecko", json!({}), "unknown_tool: source `s` has no tool `ecko`; did you mean `echo`?").await;
+    check("ecko", json!({}), "unknown_tool: unknown tool `s.ecko`; did you mean `echo`?").await;
     check("meta", json!({}), "null").await;
     let mut keyed = request("s", "meta", json!({}));
     keyed.key = Some("k-1".into());

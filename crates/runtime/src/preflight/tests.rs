@@ -229,20 +229,20 @@ const TOOLS: Table = &[
         &["! unknown_tool 1:27 did you mean `list_issues`?"],
     ),
     ("return await tools.gihub.list_issues({})", &["! unknown_tool 1:26 did you mean `github`?"]),
-    ("return await tools['github']['nope']({})", &["! unknown_tool 1:30 it has `create_issue`, `list_issues`"]),
+    ("return await tools['github']['nope']({})", &["! unknown_tool 1:30 source `github` has `create_issue`, `list_issues`"]),
     ("const { github: g } = tools;\nreturn g.listIssue({})", &["! unknown_tool 2:10 did you mean `list_issues`?"]),
     (
         "return await tools.list_issues({ owner: 'a', repo: 'b' })",
         &["! unknown_tool 1:20 `await tools.github.list_issues(args)`"],
     ),
     ("return await tools.github({ owner: 'a' })", &["! unknown_tool 1:20 is a source and not a tool"]),
-    ("return await tools.mcp__github__nope({})", &["! unknown_tool 1:20 has no tool `nope`"]),
+    ("return await tools.mcp__github__nope({})", &["! unknown_tool 1:20 unknown tool `github.nope`"]),
     ("return await tools.quote_far({})", &["! unknown_tool 1:20 did you mean `tools.fares.quote_fare`?"]),
     // Down, not quite well, caught, not surely called.
     ("return await tools.slack.post({ text: 'x' })", &["? source_down 1:26 it crashed"]),
     ("return await tools.jira.search({})", &["? source_down 1:25 `jira` is down"]),
-    ("return await tools.mail.fetch({})", &["? unknown_tool 1:25 has no tool `fetch`"]),
-    ("try { return await tools.github.nope({}) } catch { return 0 }", &["? unknown_tool 1:33 `nope`"]),
+    ("return await tools.mail.fetch({})", &["? unknown_tool 1:25 unknown tool `mail.fetch`"]),
+    ("try { return await tools.github.nope({}) } catch { return 0 }", &["? unknown_tool 1:33 `github.nope`"]),
     ("return await tools.github.nope({}).catch(() => 0)", &["? unknown_tool 1:27 `nope`"]),
     ("return [1].map(tools.github.nope)", &["? unknown_tool 1:29 `nope`"]),
     ("return Promise.all([1].map((x) => tools.github.nope({ x })))", &["? unknown_tool 1:48 `nope`"]),
@@ -372,7 +372,7 @@ fn several_findings_come_with_the_certain_ones_first() {
     let script = "tools.mail.send({ to: 'a' });\nconst r = await tools.github.nope({});\nreturn [r, xyzzy]";
     check_all(&[(
         script,
-        &["! unknown_tool 2:30 `nope`", "! unknown_global 3:12 `xyzzy`", "? not_awaited 1:12 `mail.send`"],
+        &["! unknown_tool 2:30 `github.nope`", "! unknown_global 3:12 `xyzzy`", "? not_awaited 1:12 `mail.send`"],
     )]);
     let found = findings(script, None);
     let error = refusal(script, &found).unwrap();
@@ -394,7 +394,11 @@ fn each_dialect_has_its_own_names() {
     for name in ["cloudflare", "ordering"] {
         let script = "async () => { const r = await codemode.quote_fare({ from: 'x' }); return codemode.githubListIssues({ owner: 'a', repo: r }) }";
         expect(script, dialect(name), &[]);
-        expect("return await codemode.quoteFares({})", dialect(name), &["? unknown_tool 1:23 no tool `quoteFares`"]);
+        expect(
+            "return await codemode.quoteFares({})",
+            dialect(name),
+            &["? unknown_tool 1:23 unknown tool `quoteFares`"],
+        );
         expect(
             "return await tools.fares.quote_fare({})",
             dialect(name),

@@ -112,7 +112,7 @@ fn in_nested<'c>(scene: &Scene<'c>, used: &ToolUse) -> Target<'c> {
                 let near =
                     near::nearest(name, names).and_then(|near| catalog.tools().iter().find(|tool| tool.name == near));
                 let near = near.map_or(String::new(), |tool| format!("; did you mean `{}`?", tool.call_expression()));
-                format!("no tool `{name}`{near}; tools are called as `await {root}.<source>.<tool>(args)`")
+                format!("unknown tool `{name}`{near}; tools are called as `await {root}.<source>.<tool>(args)`")
             };
             Target::Nothing { kind: Kind::UnknownTool, message, path: name.clone(), is_sure: true }
         }
@@ -134,8 +134,8 @@ fn in_flat<'c>(scene: &Scene<'c>, used: &ToolUse) -> Target<'c> {
     let near = near::nearest(name, scene.catalog.flat_names().map(|(name, _)| name));
     let near = near.map_or(String::new(), |near| format!("; did you mean `{}.{near}`?", scene.root()));
     let message = match down {
-        Some(source) => format!("no tool `{name}`{near}; source `{}` is not ready and may have it", source.name),
-        None => format!("no tool `{name}`{near}"),
+        Some(source) => format!("unknown tool `{name}`{near}; source `{}` is not ready and may have it", source.name),
+        None => format!("unknown tool `{name}`{near}"),
     };
     Target::Nothing { kind: Kind::UnknownTool, message, path: name.clone(), is_sure: down.is_none() }
 }

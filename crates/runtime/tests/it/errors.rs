@@ -39,9 +39,9 @@ async fn told(cases: &[(&str, &[&str])]) {
 async fn a_misspelt_name_is_answered_with_the_nearest() {
     told(&[
         ("return await tools.gihub.list_isues({})", &["`gihub`", "`github`"]),
-        ("return await tools.github.list_isues({})", &["`list_isues`", "`list_issues`"]),
+        ("return await tools.github.list_isues({})", &["`github.list_isues`", "`list_issues`"]),
         ("return await tools.github.listIssues({})", &["`list_issues`"]),
-        ("return await tools.github.delete_repo({})", &["`delete_repo`", "`list_issues`", "`get_issue`"]),
+        ("return await tools.github.delete_repo({})", &["`github.delete_repo`", "`list_issues`", "`get_issue`"]),
         ("return await tools.slack.send({})", &["`slack`", "`github`", "`jira`"]),
         ("const name = 'list_isues'; return await tools.github[name]({})", &["`list_issues`"]),
         ("const { list_isues } = tools.github; return await list_isues({})", &["`list_issues`"]),

@@ -101,7 +101,7 @@ async fn search_has_pages_and_describe_keeps_the_good_names() {
         ),
         (
             "(await describeTools(['github.list_isues', 'jira.move'])).map((one) => one.path ?? [one.name, one.error])",
-            json!([["github.list_isues", "source `github` has no tool `list_isues`; did you mean `list_issues`?"], "jira.move"]),
+            json!([["github.list_isues", "unknown tool `github.list_isues`; did you mean `list_issues`?"], "jira.move"]),
         ),
         ("(await describeTools(['*.move', 'jira.*', 'jira.move'])).map((one) => one.path)", json!(["jira.move", "jira.move"])),
         ("Object.keys((await describeTools('jira.move'))[0])", json!([

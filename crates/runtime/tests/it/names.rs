@@ -155,9 +155,8 @@ async fn sources_are_reached_whatever_they_are_called() {
     .await;
 }
 
-/// Case tool-naming-07. It asks for an unknown tool each time. Of the names that the language and printers ask every object for,
-/// a tools object has none unless a tool is called so, and a call of nothing is a `TypeError`: the tools stay printable, and
-/// nothing is taken for a tool that is none.
+/// Case tool-naming-07. What no tool is called and the prototype of every object has is an unknown tool like any other, but for the
+/// few names under which the language and printers look for something else.
 #[tokio::test]
 async fn a_name_that_only_the_prototype_has_is_never_taken_for_a_tool() {
     let script = "const out = [];
@@ -168,7 +167,7 @@ async fn a_name_that_only_the_prototype_has_is_never_taken_for_a_tool() {
     for dialect in ["polylane", "pi"] {
         let host = host(&vec![("fake", names(&["ping"]))], Dialect::find(dialect).unwrap());
         let (none, unknown) = ("TypeError", "unknown_tool");
-        assert_eq!(host.value(script).await, json!([none, none, none, unknown, none, unknown]), "{dialect}");
+        assert_eq!(host.value(script).await, json!([unknown, unknown, unknown, unknown, none, unknown]), "{dialect}");
         assert_eq!(host.seen().calls.len(), 0);
     }
 }
