@@ -243,10 +243,10 @@ const TOOLS: Table = &[
     ("return await tools.jira.search({})", &["? source_down 1:25 `jira` is down"]),
     ("return await tools.mail.fetch({})", &["? unknown_tool 1:25 unknown tool `mail.fetch`"]),
     ("try { return await tools.github.nope({}) } catch { return 0 }", &["? unknown_tool 1:33 `github.nope`"]),
-    ("return await tools.github.nope({}).catch(() => 0)", &["? unknown_tool 1:27 `nope`"]),
-    ("return [1].map(tools.github.nope)", &["? unknown_tool 1:29 `nope`"]),
-    ("return Promise.all([1].map((x) => tools.github.nope({ x })))", &["? unknown_tool 1:48 `nope`"]),
-    ("const r = tools.github.nope({});\nreturn 1", &["? unknown_tool 1:24 `nope`"]),
+    ("return await tools.github.nope({}).catch(() => 0)", &["? unknown_tool 1:27 `github.nope`"]),
+    ("return [1].map(tools.github.nope)", &["? unknown_tool 1:29 `github.nope`"]),
+    ("return Promise.all([1].map((x) => tools.github.nope({ x })))", &["? unknown_tool 1:48 `github.nope`"]),
+    ("const r = tools.github.nope({});\nreturn 1", &["? unknown_tool 1:24 `github.nope`"]),
 ];
 
 #[test]
