@@ -26,6 +26,7 @@ mod catalog;
 mod command;
 pub mod demo;
 mod dialect;
+mod document;
 mod error;
 mod glob;
 mod name;

@@ -150,8 +150,9 @@ impl Tool {
         arguments::check(self, args)
     }
 
-    /// Says in the notes that the input schema cannot be used, if so.
+    /// Says in the notes what a person should know about the schemas: that one cannot be used, or is not shown whole.
     pub(crate) fn note_unusable_schema(&mut self) {
+        self.notes.extend(typescript::notes(self));
         if let Err(reason) = self.validator.get(&self.input_schema) {
             self.notes.push(format!("its input schema is not valid, so arguments are not checked: {reason}"));
         }

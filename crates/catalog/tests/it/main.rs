@@ -4,11 +4,13 @@
 mod arguments;
 mod catalog;
 mod command;
+mod corpus;
 mod declarations;
 mod demo;
 mod guard;
 mod mcp;
 mod support;
+mod tsc;
 
 #[test]
 fn no_test_file_is_forgotten() {
