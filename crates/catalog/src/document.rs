@@ -103,7 +103,8 @@ impl<'a> Document<'a> {
                         self.homes.insert(std::ptr::from_ref(map), home);
                     }
                     // What stands in these is data, and no schema.
-                    let parts = map.iter().filter(|(key, _)| !["enum", "const", "default", "examples"].contains(&key.as_str()));
+                    let parts =
+                        map.iter().filter(|(key, _)| !["enum", "const", "default", "examples"].contains(&key.as_str()));
                     open.extend(parts.map(|(_, part)| (part, home)));
                 }
                 Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
@@ -113,7 +114,10 @@ impl<'a> Document<'a> {
 
     /// Takes down what a part calls itself. Returns the resource that it is in.
     fn name(&mut self, value: &'a Value, map: &'a Map<String, Value>, mut home: usize) -> usize {
+        // In old drafts nothing beside a reference counts, and an address neither.
+        let is_old = self.root.get("$schema").and_then(Value::as_str).is_some_and(|draft| draft.contains("/draft-0"));
         let id = map.get("$id").or_else(|| map.get("id")).and_then(Value::as_str);
+        let id = id.filter(|_| !is_old || !map.contains_key("$ref"));
         if let Some(id) = id {
             let (address, fragment) = id.split_once('#').unwrap_or((id, ""));
             if !address.is_empty() {

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    arguments::{self, CachedValidator},
+    arguments::{self, ArgumentRules, CachedValidator, Checker, Prepared},
     error::CallError,
     name, typescript,
 };
@@ -85,6 +85,9 @@ pub struct Tool {
     /// Its own limit for one call, in milliseconds, in place of the source's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// What may be changed in the arguments of a call before they are checked.
+    #[serde(default, skip_serializing_if = "ArgumentRules::is_strict")]
+    pub rules: ArgumentRules,
     /// What a person should know about this entry: a schema that is not used, a name that came twice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -107,6 +110,7 @@ impl Tool {
             effect: Effect::Write,
             replay: Replay::Unsafe,
             timeout_ms: None,
+            rules: ArgumentRules::default(),
             notes: Vec::new(),
             validator: CachedValidator::default(),
         }
@@ -140,7 +144,8 @@ impl Tool {
         typescript::types(self)
     }
 
-    /// Checks the arguments of a call against the input schema. `null` counts as no arguments.
+    /// Checks the arguments of a call against the input schema, changed as the source's rules want. `null` counts as no
+    /// arguments.
     ///
     /// # Errors
     ///
@@ -150,15 +155,27 @@ impl Tool {
         arguments::check(self, args)
     }
 
+    /// Returns the arguments of a call as they are to be sent.
+    ///
+    /// # Errors
+    ///
+    /// As [`check_args`](Self::check_args).
+    pub(crate) fn prepare_args(&self, args: Value) -> Result<Prepared, CallError> {
+        arguments::prepare(self, args)
+    }
+
     /// Says in the notes what a person should know about the schemas: that one cannot be used, or is not shown whole.
     pub(crate) fn note_unusable_schema(&mut self) {
-        self.notes.extend(typescript::notes(self));
         if let Err(reason) = self.validator.get(&self.input_schema) {
             self.notes.push(format!("its input schema is not valid, so arguments are not checked: {reason}"));
+        } else if arguments::says_nothing(&self.input_schema) {
+            self.notes.push("its server does not say which arguments it takes, so any object is accepted".to_owned());
+        } else {
+            self.notes.extend(typescript::notes(self));
         }
     }
 
-    pub(crate) fn validator(&self) -> Result<&jsonschema::Validator, &str> {
+    pub(crate) fn validator(&self) -> Result<&Checker, &str> {
         self.validator.get(&self.input_schema)
     }
 }

@@ -225,6 +225,14 @@ fn list<'a>(map: &'a Map<String, Value>, key: &str) -> &'a [Value] {
     map.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
+/// Returns `unevaluatedProperties` or `unevaluatedItems`, where nothing else in the schema can know of more properties or items
+/// than it does itself.
+fn unevaluated<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
+    const OTHERS: [&str; 9] =
+        ["allOf", "anyOf", "oneOf", "if", "$ref", "$dynamicRef", "$recursiveRef", "contains", "dependentSchemas"];
+    map.get(key).filter(|_| OTHERS.iter().all(|other| !map.contains_key(*other)))
+}
+
 /// Returns what a reference calls the part that it leads to: the last word that is a name and no keyword or number.
 fn hint(reference: &str) -> String {
     const STRUCTURE: [&str; 12] = [

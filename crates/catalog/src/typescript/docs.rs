@@ -44,9 +44,9 @@ pub(super) fn of(schema: &Value, ink: &mut Ink) -> Vec<String> {
 
 /// Returns the description, or else the title.
 pub(super) fn description(map: &Map<String, Value>) -> Vec<String> {
-    let text = ["description", "title"].iter().find_map(|key| {
-        map.get(*key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty())
-    });
+    let text = ["description", "title"]
+        .iter()
+        .find_map(|key| map.get(*key).and_then(Value::as_str).map(str::trim).filter(|text| !text.is_empty()));
     lines(text.unwrap_or_default(), MAX_DESCRIPTION)
 }
 
@@ -86,7 +86,9 @@ pub(super) fn tags(map: &Map<String, Value>) -> Vec<String> {
             // Draft 4: a mark on the bound beside it.
             ("minimum" | "maximum", _) if is(exclusive(key)) => tags.push(format!("@{} {value}", exclusive(key))),
             ("exclusiveMinimum" | "exclusiveMaximum", Value::Bool(_)) => {}
-            (_, Value::String(text)) if key != "default" && !text.contains(char::is_control) => tags.push(tag(key, text)),
+            (_, Value::String(text)) if key != "default" && !text.contains(char::is_control) => {
+                tags.push(tag(key, text))
+            }
             _ => tags.push(tag(key, &value.to_string())),
         }
     }
@@ -94,7 +96,9 @@ pub(super) fn tags(map: &Map<String, Value>) -> Vec<String> {
         tags.push("@uniqueItems".to_owned());
     }
     if let Some(patterns) = map.get("patternProperties").and_then(Value::as_object) {
-        tags.extend(patterns.keys().take(5).map(|pattern| tag("patternProperties", &Value::from(pattern.as_str()).to_string())));
+        tags.extend(
+            patterns.keys().take(5).map(|pattern| tag("patternProperties", &Value::from(pattern.as_str()).to_string())),
+        );
     }
     if let Some(options) = map.get("enum").and_then(Value::as_array)
         && super::literal::all(options).is_none()

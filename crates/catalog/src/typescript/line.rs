@@ -103,7 +103,11 @@ impl<'d> Line<'d> {
                 for (index, (head, item, tail)) in ty.items().into_iter().enumerate() {
                     self.push(if index > 0 { ", " } else { "" });
                     self.push(head);
-                    if tail.is_empty() { self.at(item, depth) } else { self.operand(item, depth) }
+                    if tail.is_empty() {
+                        self.at(item, depth)
+                    } else {
+                        self.operand(item, depth)
+                    }
                     self.push(tail);
                 }
                 self.push("]");
@@ -141,26 +145,26 @@ impl<'d> Line<'d> {
     fn parts(&mut self, parts: &[Type], between: &str, depth: usize) {
         for (at, part) in parts.iter().enumerate() {
             self.push(if at > 0 { between } else { "" });
-            if between == " & " { self.operand(part, depth) } else { self.at(part, depth) }
+            let flat = between == " | " && matches!(self.written(part), Type::Union(_));
+            if flat { self.at(part, depth) } else { self.operand(part, depth) }
         }
     }
 
     /// Writes the type so that `[]` or `&` may follow.
     fn operand(&mut self, ty: &Type, depth: usize) {
-        let grouped = self.is_compound(ty);
+        let grouped = matches!(self.written(ty), Type::Union(_) | Type::Intersection(_));
         self.push(if grouped { "(" } else { "" });
         self.at(ty, depth);
         self.push(if grouped { ")" } else { "" });
     }
 
-    fn is_compound(&self, ty: &Type) -> bool {
-        match ty {
-            Type::Union(_) | Type::Intersection(_) => true,
-            Type::Named(place) => match self.naming {
-                Naming::Expand { definitions, recursive } if !recursive[*place] => self.is_compound(&definitions[*place].ty),
-                Naming::Expand { .. } | Naming::Given(_) => false,
-            },
-            _ => false,
+    /// Returns the type as it is written: what a name stands for, where it is written out.
+    fn written<'t>(&'t self, ty: &'t Type) -> &'t Type {
+        match (ty, &self.naming) {
+            (Type::Named(place), Naming::Expand { definitions, recursive }) if !recursive[*place] => {
+                self.written(&definitions[*place].ty)
+            }
+            _ => ty,
         }
     }
 

@@ -33,7 +33,9 @@ pub(super) fn kinds(values: &[Value]) -> Type {
 /// Returns whether a value's type is of the type that a schema calls so. `any` type that nobody knows is.
 pub(super) fn is_of(ty: &Type, name: &str) -> bool {
     match (ty, name) {
-        (Type::Keyword("null"), "null") | (Type::Array(_) | Type::Tuple { .. }, "array") | (Type::Object(_), "object") => true,
+        (Type::Keyword("null"), "null")
+        | (Type::Array(_) | Type::Tuple { .. }, "array")
+        | (Type::Object(_), "object") => true,
         (Type::Literal(text), "string") => text.starts_with('"'),
         (Type::Literal(text), "boolean") => text == "true" || text == "false",
         (Type::Literal(text), "number" | "integer") => text.starts_with(|c: char| c == '-' || c.is_ascii_digit()),

@@ -20,9 +20,8 @@ pub(super) fn both(a: Type, b: Type) -> Type {
         (Type::Intersection(parts), other) => join(parts, other, false),
         (other, Type::Intersection(parts)) => join(parts, other, true),
         (Type::Array(a), Type::Array(b)) => Type::Array(Box::new(both(*a, *b))),
-        (tuple @ Type::Tuple { .. }, Type::Array(_) | Type::Tuple { .. }) | (Type::Array(_), tuple @ Type::Tuple { .. }) => {
-            tuple
-        }
+        (tuple @ Type::Tuple { .. }, Type::Array(_) | Type::Tuple { .. })
+        | (Type::Array(_), tuple @ Type::Tuple { .. }) => tuple,
         (literal @ Type::Literal(_), Type::Keyword(_)) | (Type::Keyword(_), literal @ Type::Literal(_)) => literal,
         // Beside a name, "an object" or "a text" only repeats what the name stands for.
         (named @ Type::Named(_), other) | (other, named @ Type::Named(_)) if says_little(&other) => named,

@@ -6,7 +6,11 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{print::Printer, settle, shape::{Definition, Type}};
+use super::{
+    print::Printer,
+    settle,
+    shape::{Definition, Type},
+};
 
 /// How each definition that is used is called.
 pub(super) type Names = HashMap<usize, String>;

@@ -96,7 +96,7 @@ impl Printer {
             Type::Union(parts) => {
                 for (index, part) in parts.iter().enumerate() {
                     self.push(if index > 0 { " | " } else { "" });
-                    self.write(part, names);
+                    self.write_operand(part, names);
                 }
             }
             Type::Intersection(parts) => {
@@ -110,7 +110,11 @@ impl Printer {
                 for (index, (head, item, tail)) in ty.items().into_iter().enumerate() {
                     self.push(if index > 0 { ", " } else { "" });
                     self.push(head);
-                    if tail.is_empty() { self.write(item, names) } else { self.write_operand(item, names) }
+                    if tail.is_empty() {
+                        self.write(item, names)
+                    } else {
+                        self.write_operand(item, names)
+                    }
                     self.push(tail);
                 }
                 self.push("]");

@@ -18,6 +18,8 @@ const MAX_WIDTH: usize = 5_000;
 pub(super) fn settle(definitions: &mut [Definition], types: &mut [&mut Type]) {
     give_way(definitions, types);
     break_circles(definitions);
+    // What had to become `unknown` gives way as well.
+    give_way(definitions, types);
     narrow(definitions, types);
 }
 

@@ -77,7 +77,8 @@ impl Object {
                     parts.push(Type::Keyword("undefined"));
                 }
                 let ty = union(parts);
-                let is_short = self.properties.is_empty() || !matches!(&ty, Type::Union(parts) if parts.len() > MAX_INDEX);
+                let is_short =
+                    self.properties.is_empty() || !matches!(&ty, Type::Union(parts) if parts.len() > MAX_INDEX);
                 Some(if is_short { ty } else { Type::Unknown })
             }
         }

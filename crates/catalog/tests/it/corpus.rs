@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use refrain_catalog::Tool;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value, json};
 
 use crate::{
     support::{catalog, tool},
@@ -42,7 +42,7 @@ fn tool_of(row: &Row, number: usize) -> Tool {
     if row.kind == "input" {
         tool(&row.package, &name, row.schema.clone(), None)
     } else {
-        tool(&row.package, &name, serde_json::json!({"type": "object"}), Some(row.schema.clone()))
+        tool(&row.package, &name, json!({"type": "object"}), Some(row.schema.clone()))
     }
 }
 
@@ -85,7 +85,9 @@ fn a_value_that_fits_the_schema_fits_the_type() {
     let rows = rows("json-schema-test-suite");
     let declarations = declarations(&rows);
     let package = Value::from(rows[0].package.as_str());
-    let mut values = format!("type T<K extends keyof (typeof tools)[{package}]> = Awaited<ReturnType<(typeof tools)[{package}][K]>>;\n");
+    let mut values = format!(
+        "type T<K extends keyof (typeof tools)[{package}]> = Awaited<ReturnType<(typeof tools)[{package}][K]>>;\n"
+    );
     let mut places = vec![None];
     for (number, row) in rows.iter().enumerate() {
         for value in &row.valid {
@@ -96,10 +98,64 @@ fn a_value_that_fits_the_schema_fits_the_type() {
     }
     let wrong = tsc::check(&[("tools.d.ts", &declarations), ("values.ts", &values)]);
     assert!(wrong.iter().all(|it| it.file == "values.ts"), "{wrong:#?}");
-    for it in &wrong {
-        let (row, value) = places[it.line - 1].unwrap();
-        println!("{} {} | {} | {} | {}", it.code, row.name, row.schema, value, it.message.chars().take(200).collect::<String>());
+    let unexplained: Vec<String> = wrong
+        .iter()
+        .map(|it| (it, places[it.line - 1].unwrap()))
+        .filter(|(_, (row, value))| jsonschema::is_valid(&believed(&row.schema), value))
+        // In TypeScript, every object has a `toString`, and it is a function.
+        .filter(|(_, (row, _))| !row.name.contains("Javascript object property names"))
+        .map(|(it, (row, value))| format!("{}: {value} of {}\n  {}", row.name, row.schema, it.message))
+        .collect();
+    assert!(unexplained.is_empty(), "{}\n{}", unexplained.len(), unexplained.join("\n"));
+    let fit = places.len() - 1 - wrong.len();
+    assert!(fit >= 1400, "{fit} of {} values fit", places.len() - 1);
+}
+
+/// Returns the schema with what the converter believes of its author beyond the letter: a schema without `type` is of the type
+/// that its keywords are about. And with what TypeScript believes: who passes an object has at least one of its keys.
+fn believed(schema: &Value) -> Value {
+    const KINDS: [(&str, &[&str]); 4] = [
+        ("object", &["roperties", "required", "propertyNames", "dependentRequired"]),
+        ("array", &["tems", "contains"]),
+        ("string", &["Length", "pattern", "content"]),
+        ("number", &["imum", "multipleOf"]),
+    ];
+    let Value::Object(map) = schema else { return schema.clone() };
+    let mut map: Map<String, Value> = map
+        .iter()
+        .map(|(key, value)| {
+            let value = match (key.as_str(), value) {
+                ("enum" | "const" | "default" | "examples" | "required", _) => value.clone(),
+                (_, Value::Array(parts)) => parts.iter().map(believed).collect(),
+                (
+                    "properties" | "patternProperties" | "$defs" | "definitions" | "dependentSchemas",
+                    Value::Object(parts),
+                ) => parts.iter().map(|(name, part)| (name.clone(), believed(part))).collect::<Map<_, _>>().into(),
+                _ => believed(value),
+            };
+            (key.clone(), value)
+        })
+        .collect();
+    let mut all = vec![];
+    if !map.contains_key("type") && !map.contains_key("enum") && !map.contains_key("const") {
+        let is_about = |words: &[&str]| {
+            map.keys()
+                .any(|key| words.iter().any(|word| key.contains(word) && (*word != "pattern" || key == "pattern")))
+        };
+        let kinds: Vec<&str> = KINDS.iter().filter(|(_, words)| is_about(words)).map(|(kind, _)| *kind).collect();
+        if !kinds.is_empty() {
+            all.push(json!({"type": kinds}));
+        }
     }
-    println!("{} of {}", wrong.len(), places.len());
-    assert!(wrong.is_empty());
+    let only_optional =
+        ["required", "additionalProperties", "patternProperties"].iter().all(|key| !map.contains_key(*key));
+    if let (Some(Value::Object(properties)), true) = (map.get("properties"), only_optional) {
+        let one_of_them = properties.keys().map(|key| json!({"required": [key]}));
+        all.push(json!({"anyOf": one_of_them.chain([json!({"maxProperties": 0})]).collect::<Vec<_>>()}));
+    }
+    if !all.is_empty() {
+        let own = map.remove("allOf").and_then(|own| own.as_array().cloned()).unwrap_or_default();
+        map.insert("allOf".into(), own.into_iter().chain(all).collect());
+    }
+    map.into()
 }

@@ -9,6 +9,7 @@ mod declarations;
 mod demo;
 mod guard;
 mod mcp;
+mod schemas;
 mod support;
 mod tsc;
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Converter, Type};
+use super::{Converter, Type, unevaluated};
 
 impl<'a> Converter<'a, '_> {
     pub(super) fn array(&mut self, map: &'a Map<String, Value>, depth: usize) -> Type {
@@ -13,7 +13,7 @@ impl<'a> Converter<'a, '_> {
             (_, rest) => (&[][..], rest),
         };
         let rest = match rest {
-            Some(Value::Array(_)) | None => map.get("unevaluatedItems"),
+            Some(Value::Array(_)) | None => unevaluated(map, "unevaluatedItems"),
             rest => rest,
         };
         if items.is_empty() {

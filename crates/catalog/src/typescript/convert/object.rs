@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{Converter, Object, Property, Rest, Type, docs, list, literal, union};
+use super::{Converter, Object, Property, Rest, Type, docs, list, literal, unevaluated, union};
 
 /// Patterns that every key matches, or every key that is worth a thought.
 const ANY_KEY: [&str; 6] = ["", ".*", "^.*$", "^(.*)$", ".+", "^.+$"];
@@ -62,7 +62,7 @@ impl<'a> Converter<'a, '_> {
             let ty = self.part(schema, depth, None);
             if ANY_KEY.contains(&pattern.as_str()) { any_key = Some(ty) } else { patterns.push(ty) }
         }
-        let others = match map.get("additionalProperties").or_else(|| self.unevaluated(map)) {
+        let others = match map.get("additionalProperties").or_else(|| unevaluated(map, "unevaluatedProperties")) {
             _ if any_key.is_some() => any_key,
             Some(Value::Bool(false)) => None,
             Some(schema @ Value::Object(_)) => Some(self.part(schema, depth, None)),
@@ -77,18 +77,12 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// Returns `unevaluatedProperties`. Beside combinations it is about keys that none of them knows, which no index type
-    /// can say; only that there are no such keys can be taken from it.
-    fn unevaluated(&self, map: &'a Map<String, Value>) -> Option<&'a Value> {
-        let schema = map.get("unevaluatedProperties")?;
-        let is_alone = !["allOf", "anyOf", "oneOf", "if", "$ref", "$dynamicRef"].iter().any(|key| map.contains_key(*key));
-        (is_alone || *schema == Value::Bool(false)).then_some(schema)
-    }
-
     /// Returns the object of a map whose keys are an enum.
     fn named_keys(&self, map: &Map<String, Value>, properties: &[Property], rest: &Rest) -> Option<Object> {
         let names = map.get("propertyNames")?.get("enum")?.as_array()?;
-        let (Rest::Open(ty), true) = (rest, properties.is_empty() && literal::all(names).is_some()) else { return None };
+        let (Rest::Open(ty), true) = (rest, properties.is_empty() && literal::all(names).is_some()) else {
+            return None;
+        };
         let mut seen = HashSet::new();
         let names = names.iter().filter_map(Value::as_str).filter(|name| seen.insert(*name));
         let properties = names

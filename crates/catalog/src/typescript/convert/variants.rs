@@ -43,7 +43,9 @@ impl<'a> Converter<'a, '_> {
         let mapped = mapping.into_iter().flatten().filter(|(_, to)| {
             let to = to.as_str().unwrap_or_default();
             // A mapping may name the schema alone.
-            to == own_name || self.document.resolve(branch, to) == target && target != Target::Outside || to == reference
+            to == own_name
+                || self.document.resolve(branch, to) == target && target != Target::Outside
+                || to == reference
         });
         let mut values: Vec<Type> = mapped.map(|(value, _)| super::literal(&Value::from(value.as_str()))).collect();
         if values.is_empty() {
