@@ -85,10 +85,7 @@ pub(crate) fn prepare(tool: &Tool, args: Value) -> Result<Prepared, CallError> {
         return Err(no_object(tool, &args));
     }
     let args = match tool.validator() {
-        Ok(checker) if !tool.rules.is_strict() => {
-            let args = if tool.rules.defaults { defaults::fill(checker, args, &mut notes) } else { args };
-            if tool.rules.coerce { lenient::coerce(checker, args, &mut notes) } else { args }
-        }
+        Ok(checker) if !tool.rules.is_strict() => mended(tool.rules, checker, args, &mut notes),
         Ok(_) | Err(_) => args,
     };
     refuse(tool, &args)?;
@@ -98,16 +95,35 @@ pub(crate) fn prepare(tool: &Tool, args: Value) -> Result<Prepared, CallError> {
     }
 }
 
+fn mended(rules: ArgumentRules, checker: &Checker, args: Value, notes: &mut Vec<String>) -> Value {
+    let work = || {
+        let mut notes = Vec::new();
+        let args = args.clone();
+        let args = if rules.defaults { defaults::fill(checker, args, &mut notes) } else { args };
+        let args = if rules.coerce { lenient::coerce(checker, args, &mut notes) } else { args };
+        (args, notes)
+    };
+    let Some((args, more)) = checker.with_room(&args, work) else { return args };
+    notes.extend(more);
+    args
+}
+
 fn refuse(tool: &Tool, args: &Value) -> Result<(), CallError> {
     let Ok(checker) = tool.validator() else { return Ok(()) };
-    let mut faults = Vec::new();
-    let mut more = 0;
-    for fault in
-        checker.validator.iter_errors(args).flat_map(|error| fault::of(&error, args, &checker.schema)).take(MAX_COUNTED)
-    {
-        if faults.len() < MAX_FAULTS { faults.push(fault) } else { more += 1 }
+    let work = || {
+        let mut faults = Vec::new();
+        let mut more = 0;
+        let all = checker.errors(args).flat_map(|error| fault::of(&error, args, checker.schema()));
+        for fault in all.take(MAX_COUNTED) {
+            if faults.len() < MAX_FAULTS { faults.push(fault) } else { more += 1 }
+        }
+        (faults, more)
+    };
+    match checker.with_room(args, work) {
+        Some((faults, more)) if !faults.is_empty() => Err(invalid(tool, &faults, more)),
+        // Arguments for which there is no room are the server's to judge.
+        Some(_) | None => Ok(()),
     }
-    if faults.is_empty() { Ok(()) } else { Err(invalid(tool, &faults, more)) }
 }
 
 fn no_object(tool: &Tool, args: &Value) -> CallError {

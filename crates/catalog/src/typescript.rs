@@ -22,7 +22,12 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use crate::{catalog::Catalog, name, tool::Tool};
+use crate::{
+    catalog::Catalog,
+    document::{MAX_LEVELS, levels},
+    name,
+    tool::Tool,
+};
 use convert::Output;
 use line::Line;
 use names::Namer;
@@ -148,7 +153,9 @@ fn comment(tool: &Tool, notes: &[String]) -> Vec<String> {
         if !about.is_empty() && about != tool.description.trim() && map.contains_key("description") {
             lines.push(format!("@param args {about}"));
         }
-        lines.extend(docs::tags(map));
+        if levels(&tool.input_schema) <= MAX_LEVELS {
+            lines.extend(docs::tags(map));
+        }
     }
     lines.push(format!("@effect {}", tool.effect.as_str()));
     lines.push("@throws {ToolError}".to_owned());

@@ -16,11 +16,11 @@ const MAX_STEPS: usize = 10_000;
 const MAX_DEPTH: usize = 32;
 
 pub(super) fn fill(checker: &Checker, args: Value, notes: &mut Vec<String>) -> Value {
-    let document = Document::new(&checker.schema);
+    let document = Document::new(checker.schema());
     let mut filled = args.clone();
     let mut filler = Filler { document: &document, left: MAX_STEPS, notes: Vec::new() };
-    filler.schema(&checker.schema, &mut filled, "args", MAX_DEPTH);
-    let faults = |args: &Value| checker.validator.iter_errors(args).take(MAX_COUNTED).count();
+    filler.schema(checker.schema(), &mut filled, "args", MAX_DEPTH);
+    let faults = |args: &Value| checker.errors(args).take(MAX_COUNTED).count();
     if filler.notes.is_empty() || faults(&filled) > faults(&args) {
         return args;
     }

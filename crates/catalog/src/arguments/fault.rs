@@ -83,13 +83,13 @@ fn expected(error: &ValidationError<'_>) -> Option<String> {
         Kind::ExclusiveMinimum { limit } => format!("more than {limit}"),
         Kind::ExclusiveMaximum { limit } => format!("less than {limit}"),
         Kind::MultipleOf { multiple_of } => format!("a multiple of {multiple_of}"),
-        Kind::MinLength { limit } => format!("at least {limit} characters"),
-        Kind::MaxLength { limit } => format!("at most {limit} characters"),
-        Kind::MinItems { limit } => format!("at least {limit} items"),
-        Kind::MaxItems { limit } => format!("at most {limit} items"),
+        Kind::MinLength { limit } => format!("at least {}", many(*limit, "character")),
+        Kind::MaxLength { limit } => format!("at most {}", many(*limit, "character")),
+        Kind::MinItems { limit } => format!("at least {}", many(*limit, "item")),
+        Kind::MaxItems { limit } => format!("at most {}", many(*limit, "item")),
         Kind::AdditionalItems { limit } => format!("at most {limit} items"),
-        Kind::MinProperties { limit } => format!("at least {limit} keys"),
-        Kind::MaxProperties { limit } => format!("at most {limit} keys"),
+        Kind::MinProperties { limit } => format!("at least {}", many(*limit, "key")),
+        Kind::MaxProperties { limit } => format!("at most {}", many(*limit, "key")),
         Kind::UniqueItems => "items that all differ".to_owned(),
         Kind::Contains => "an item that fits `contains`".to_owned(),
         Kind::Pattern { pattern } => format!("text that matches `{}`", name::cut(pattern, 200)),
@@ -98,10 +98,14 @@ fn expected(error: &ValidationError<'_>) -> Option<String> {
         Kind::Not { schema } => format!("a value that does not fit `{}`", shown(schema)),
         Kind::PropertyNames { error } => {
             let inner = expected(error).unwrap_or_else(|| "other keys".to_owned());
-            format!("keys that are {inner}")
+            format!("keys of which each is {inner}")
         }
         _ => return None,
     })
+}
+
+fn many(count: u64, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// How far a branch is from fitting: the later, the farther.
@@ -165,19 +169,18 @@ fn nearest(
 }
 
 fn far(error: &ValidationError<'static>, here: &str) -> Distance {
+    use ValidationErrorKind as Kind;
     let place = error.instance_path().as_str();
+    if place == here {
+        let is_kind = matches!(error.kind(), Kind::Type { .. } | Kind::Constant { .. } | Kind::Enum { .. });
+        return if is_kind { Distance::Kind } else { Distance::Inside };
+    }
+    let is_key =
+        place.strip_prefix(here).and_then(|rest| rest.strip_prefix('/')).is_some_and(|rest| !rest.contains('/'));
     match error.kind() {
-        ValidationErrorKind::Type { .. } | ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. }
-            if place == here =>
-        {
-            Distance::Kind
-        }
-        ValidationErrorKind::Constant { .. } | ValidationErrorKind::Enum { .. }
-            if place
-                .strip_prefix(here)
-                .and_then(|rest| rest.strip_prefix('/'))
-                .is_some_and(|rest| !rest.contains('/')) =>
-        {
+        Kind::Constant { .. } if is_key => Distance::Tag,
+        // The other way to write a constant.
+        Kind::Enum { options } if is_key && options.as_array().is_some_and(|options| options.len() == 1) => {
             Distance::Tag
         }
         _ => Distance::Inside,

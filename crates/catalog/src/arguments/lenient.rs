@@ -1,7 +1,7 @@
 //! Coercion: a text is taken as what it spells, where the schema wants just that.
 //!
-//! Only a text is ever changed, and only into the one value that it is the JSON of. A change stays if fewer faults are left
-//! afterwards, so that none is made for an alternative that does not fit anyway.
+//! Only a text is ever changed, and only into the one value that it is the JSON of. Among alternatives a change stays only if
+//! fewer faults are left afterwards, so that none is made for an alternative that does not fit anyway.
 
 use jsonschema::{
     JsonType, ValidationError,
@@ -33,16 +33,18 @@ pub(super) fn coerce(checker: &Checker, mut args: Value, notes: &mut Vec<String>
     // What is inside a text that was taken as an object may be in need itself.
     while faults > 0 && tried.len() < MAX_TRIED {
         let mut wanted = Vec::new();
-        for error in checker.validator.iter_errors(&args).take(MAX_COUNTED) {
-            collect(&error, &mut wanted);
+        for error in checker.errors(&args).take(MAX_COUNTED) {
+            collect(&error, true, &mut wanted);
         }
-        let Some((pointer, kind)) = wanted.into_iter().find(|wanted| !tried.contains(wanted)) else { break };
-        tried.push((pointer.clone(), kind));
+        let Some(next) = wanted.into_iter().find(|wanted| !tried.contains(wanted)) else { break };
+        tried.push(next.clone());
+        let Wanted { pointer, kind, is_sure } = next;
         let Some(place) = args.pointer_mut(&pointer) else { continue };
         let Some(value) = place.as_str().and_then(|text| spelt(text, kind)) else { continue };
         let old = std::mem::replace(place, value);
         let left = count(checker, &args);
-        if left < faults {
+        // What is wrong inside of an object is only seen once it is one.
+        if left < faults || is_sure && matches!(kind, JsonType::Object | JsonType::Array) {
             faults = left;
             if notes.len() < MAX_NOTES {
                 let new = args.pointer(&pointer).map(shown).unwrap_or_default();
@@ -66,21 +68,29 @@ fn count(checker: &Checker, args: &Value) -> usize {
             _ => 1,
         }
     }
-    checker.validator.iter_errors(args).take(MAX_COUNTED).map(|error| weight(&error)).sum()
+    checker.errors(args).take(MAX_COUNTED).map(|error| weight(&error)).sum()
 }
 
-/// Collects where another type is wanted.
-fn collect(error: &ValidationError<'_>, wanted: &mut Vec<(String, JsonType)>) {
+/// A place where a text stands and another type is wanted.
+#[derive(Clone, PartialEq)]
+struct Wanted {
+    pointer: String,
+    kind: JsonType,
+    /// Nothing else will do: it is not one of alternatives.
+    is_sure: bool,
+}
+
+fn collect(error: &ValidationError<'_>, is_sure: bool, wanted: &mut Vec<Wanted>) {
     match error.kind() {
         ValidationErrorKind::Type { kind } if error.instance().is_string() => {
-            let pointer = error.instance_path().as_str().to_owned();
+            let of = |kind| Wanted { pointer: error.instance_path().as_str().to_owned(), kind, is_sure };
             match kind {
-                TypeKind::Single(one) => wanted.push((pointer, *one)),
-                TypeKind::Multiple(set) => wanted.extend(set.iter().map(|one| (pointer.clone(), one))),
+                TypeKind::Single(one) => wanted.push(of(*one)),
+                TypeKind::Multiple(set) => wanted.extend(set.iter().map(of)),
             }
         }
         ValidationErrorKind::AnyOf { context } | ValidationErrorKind::OneOfNotValid { context } => {
-            context.iter().flatten().for_each(|error| collect(error, wanted));
+            context.iter().flatten().for_each(|error| collect(error, false, wanted));
         }
         _ => {}
     }

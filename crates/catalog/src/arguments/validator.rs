@@ -6,24 +6,86 @@
 
 use std::{
     borrow::Cow,
+    collections::HashSet,
     fmt,
     sync::{Arc, OnceLock},
 };
 
-use jsonschema::{Draft, PatternOptions, Validator};
+use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value, json};
 
-use crate::name;
+use crate::{
+    document::{Document, MAX_LEVELS, levels},
+    name,
+};
 
-/// Levels of a schema, over which it is not read: the validator goes through them one inside the other.
-const MAX_DEPTH: usize = 256;
 /// Steps that a pattern may take back before it counts as undecided.
 const MAX_BACKTRACKS: usize = 100_000;
 
+/// Bytes that a pattern may take once it is compiled.
+const MAX_PATTERN: usize = 1 << 20;
+/// Parts that a schema may refer to.
+const MAX_TARGETS: usize = 5000;
+/// Levels for which the stack of any thread is large enough.
+const LEVELS_HERE: usize = 400;
+/// Bytes of stack that one level takes, and more than that.
+const BYTES_A_LEVEL: usize = 4096;
+/// No thread gets a larger stack. Only what is used of it costs memory.
+const MAX_STACK: usize = 512 << 20;
+
 /// A validator and the schema that it was made from.
 pub(crate) struct Checker {
-    pub(crate) validator: Validator,
-    pub(crate) schema: Value,
+    validator: Validator,
+    schema: Value,
+    /// How deep the schema goes, each reference followed once.
+    levels: usize,
+}
+
+impl Checker {
+    /// Returns the schema that the validator follows.
+    pub(super) fn schema(&self) -> &Value {
+        &self.schema
+    }
+
+    pub(super) fn errors<'a>(&'a self, args: &'a Value) -> impl Iterator<Item = ValidationError<'a>> {
+        self.validator.iter_errors(args)
+    }
+
+    /// Does `work` where there is stack enough to check `args`. Nothing comes back where no stack would be.
+    ///
+    /// The validator goes into itself with each level of the schema and of the arguments, and a stack that overflows ends
+    /// the process.
+    pub(super) fn with_room<T: Send>(&self, args: &Value, work: impl FnOnce() -> T + Send) -> Option<T> {
+        with_stack(self.levels.saturating_mul(1 + levels(args)), work)
+    }
+}
+
+fn with_stack<T: Send>(levels: usize, work: impl FnOnce() -> T + Send) -> Option<T> {
+    if levels <= LEVELS_HERE {
+        return Some(work());
+    }
+    let bytes = levels.checked_mul(BYTES_A_LEVEL).filter(|bytes| *bytes <= MAX_STACK)?;
+    std::thread::scope(|scope| {
+        let thread = std::thread::Builder::new().stack_size(bytes).spawn_scoped(scope, work).ok()?;
+        thread.join().ok()
+    })
+}
+
+/// Returns how many different references a schema has.
+fn targets(schema: &Value) -> usize {
+    fn collect<'v>(value: &'v Value, found: &mut HashSet<&'v str>) {
+        match value {
+            Value::Array(items) => items.iter().for_each(|item| collect(item, found)),
+            Value::Object(map) => {
+                found.extend(Document::reference(map));
+                map.values().for_each(|value| collect(value, found));
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+        }
+    }
+    let mut found = HashSet::new();
+    collect(schema, &mut found);
+    found.len()
 }
 
 /// A validator that is made when first needed. Says nothing about equality: it follows from the schema beside it.
@@ -50,16 +112,25 @@ impl PartialEq for CachedValidator {
 
 /// Returns a validator, or why there is none.
 pub(crate) fn build(schema: &Value) -> Result<Checker, String> {
-    if is_deeper(schema, MAX_DEPTH) {
-        return Err(format!("it is nested more than {MAX_DEPTH} levels deep"));
+    if levels(schema) > MAX_LEVELS {
+        return Err(format!("it is nested more than {MAX_LEVELS} levels deep"));
     }
+    let targets = targets(schema);
+    if targets > MAX_TARGETS {
+        return Err(format!("it refers to {targets} parts of itself, and at most {MAX_TARGETS} are followed"));
+    }
+    let levels = levels(schema).saturating_mul(1 + targets);
+    with_stack(levels, || validator(schema, levels)).unwrap_or_else(|| Err("it leads too deep into itself".to_owned()))
+}
+
+fn validator(schema: &Value, levels: usize) -> Result<Checker, String> {
     let is_draft_4 = schema.get("$schema").and_then(Value::as_str).is_some_and(|draft| draft.contains("draft-04"));
     let schema = match needs_words(schema) {
         true => Cow::Owned(in_words(schema, is_draft_4, true)),
         false => Cow::Borrowed(schema),
     };
     let options = || {
-        let patterns = PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKS);
+        let patterns = PatternOptions::fancy_regex().backtrack_limit(MAX_BACKTRACKS).size_limit(MAX_PATTERN);
         jsonschema::options().offline().should_validate_formats(true).with_pattern_options(patterns)
     };
     let first = options().build(&schema);
@@ -68,24 +139,9 @@ pub(crate) fn build(schema: &Value) -> Result<Checker, String> {
         older.find_map(|draft| options().with_draft(draft).build(&schema).ok()).ok_or(error)
     });
     match built {
-        Ok(validator) => Ok(Checker { validator, schema: schema.into_owned() }),
+        Ok(validator) => Ok(Checker { validator, schema: schema.into_owned(), levels }),
         Err(error) => Err(name::cut(&error.to_string(), 200)),
     }
-}
-
-fn is_deeper(value: &Value, levels: usize) -> bool {
-    // A list of what is open, since a value that is too deep is too deep for recursion as well.
-    let mut open = vec![(value, levels)];
-    while let Some((value, levels)) = open.pop() {
-        let inner: &mut dyn Iterator<Item = &Value> = match value {
-            Value::Array(items) => &mut items.iter(),
-            Value::Object(map) => &mut map.values(),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => continue,
-        };
-        let Some(levels) = levels.checked_sub(1) else { return true };
-        open.extend(inner.map(|inner| (inner, levels)));
-    }
-    false
 }
 
 fn needs_words(value: &Value) -> bool {

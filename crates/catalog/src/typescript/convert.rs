@@ -18,7 +18,7 @@ use super::{
     shape::{Definition, Object, Property, Rest, Type, union},
 };
 use crate::{
-    document::{Document, Target},
+    document::{Document, MAX_LEVELS, Target, levels},
     name,
 };
 
@@ -31,6 +31,8 @@ const MAX_PARTS: usize = 5000;
 /// Levels that one definition may have.
 const MAX_DEPTH: usize = 32;
 
+const TOO_LARGE: &str = "the schema is too large to be shown whole";
+
 /// A tool's schemas, converted.
 #[derive(Default)]
 pub(super) struct Output {
@@ -41,6 +43,10 @@ pub(super) struct Output {
 
 /// Converts one schema document, and adds what it defines to `output`. `hint` names the whole, where it has to have a name.
 pub(super) fn convert(root: &Value, hint: &str, output: &mut Output) -> Type {
+    if levels(root) > MAX_LEVELS {
+        output.notes.push(format!("the schema is nested more than {MAX_LEVELS} levels deep and is not shown"));
+        return Type::Unknown;
+    }
     let document = Document::new(root);
     let mut converter = Converter {
         document: &document,
@@ -79,7 +85,7 @@ impl<'a> Converter<'a, '_> {
     /// Converts a part. `around` is the `type` that the schema around it states for the same value.
     fn part(&mut self, schema: &'a Value, depth: usize, around: Option<&'a Value>) -> Type {
         if depth > MAX_DEPTH || self.left == 0 {
-            return self.unknown("the schema is too large to be shown whole".to_owned());
+            return self.unknown(TOO_LARGE.to_owned());
         }
         self.left -= 1;
         match schema {

@@ -14,6 +14,9 @@ use super::{
 /// Members that an intersection of unions may come to. TypeScript's own bound is 100,000.
 const MAX_WIDTH: usize = 5_000;
 
+/// Names for names that are followed to see how wide a type is.
+const MAX_NAMES: usize = 100;
+
 /// Puts `definitions` in order, and the types that refer to them.
 pub(super) fn settle(definitions: &mut [Definition], types: &mut [&mut Type]) {
     give_way(definitions, types);
@@ -74,7 +77,7 @@ fn bare(ty: &Type, found: &mut Vec<usize>) {
 }
 
 fn give_way(definitions: &mut [Definition], types: &mut [&mut Type]) {
-    let meant: Vec<Option<Type>> = (0..definitions.len()).map(|place| plain(definitions, place)).collect();
+    let meant = meanings(definitions);
     // What a definition says that gives way is not lost where a property is nothing but it.
     let docs: Vec<Vec<String>> = definitions.iter().map(|definition| definition.docs.clone()).collect();
     for definition in definitions {
@@ -85,18 +88,30 @@ fn give_way(definitions: &mut [Definition], types: &mut [&mut Type]) {
     }
 }
 
-/// Returns what stands for a definition, where that is shorter than its name.
-fn plain(definitions: &[Definition], place: usize) -> Option<Type> {
-    let mut at = place;
-    for _ in 0..=definitions.len() {
-        match &definitions[at].ty {
-            Type::Named(next) => at = *next,
-            ty @ (Type::Unknown | Type::Never | Type::Keyword(_)) => return Some(ty.clone()),
-            _ => return (at != place).then_some(Type::Named(at)),
-        }
+/// Returns what stands for each definition, where that is shorter than its name.
+fn meanings(definitions: &[Definition]) -> Vec<Option<Type>> {
+    let mut ends: Vec<Option<Type>> = vec![None; definitions.len()];
+    for start in 0..definitions.len() {
+        // Names for names are followed to what is known, or to what is more than a name.
+        let mut path = HashSet::new();
+        let mut at = start;
+        let end = loop {
+            if let Some(end) = &ends[at] {
+                break end.clone();
+            }
+            // Names that lead around in a circle say nothing.
+            if !path.insert(at) {
+                break Type::Unknown;
+            }
+            match &definitions[at].ty {
+                Type::Named(next) => at = *next,
+                ty @ (Type::Unknown | Type::Never | Type::Keyword(_)) => break ty.clone(),
+                _ => break Type::Named(at),
+            }
+        };
+        path.into_iter().for_each(|place| ends[place] = Some(end.clone()));
     }
-    // Names that lead around in a circle say nothing.
-    Some(Type::Unknown)
+    ends.into_iter().enumerate().map(|(place, end)| end.filter(|end| *end != Type::Named(place))).collect()
 }
 
 fn replace(ty: &mut Type, meant: &[Option<Type>], docs: &[Vec<String>]) {
@@ -180,7 +195,7 @@ fn without(ty: &Type, itself: usize, drop: &impl Fn(usize) -> bool) -> Option<Ty
 fn narrow(definitions: &mut [Definition], types: &mut [&mut Type]) {
     let mut widths = vec![None; definitions.len()];
     for place in 0..definitions.len() {
-        width(&Type::Named(place), definitions, &mut widths);
+        width(&Type::Named(place), definitions, &mut widths, MAX_NAMES);
     }
     let widths: Vec<usize> = widths.into_iter().map(|width| width.unwrap_or(1)).collect();
     for definition in definitions {
@@ -191,19 +206,22 @@ fn narrow(definitions: &mut [Definition], types: &mut [&mut Type]) {
     }
 }
 
-/// Returns how many members a type has as a union.
-fn width(ty: &Type, definitions: &[Definition], known: &mut [Option<usize>]) -> usize {
+/// Returns how many members a type has as a union. Past so many names for names it counts as wide.
+fn width(ty: &Type, definitions: &[Definition], known: &mut [Option<usize>], names: usize) -> usize {
     match ty {
         Type::Named(place) => known[*place].unwrap_or_else(|| {
-            // There are no circles of bare names any more, so this ends; as deep as names stand for names.
+            let Some(names) = names.checked_sub(1) else { return MAX_WIDTH };
+            // There are no circles of bare names any more, so nobody meets this.
             known[*place] = Some(1);
-            let width = width(&definitions[*place].ty, definitions, known).min(MAX_WIDTH);
+            let width = width(&definitions[*place].ty, definitions, known, names).min(MAX_WIDTH);
             known[*place] = Some(width);
             width
         }),
-        Type::Union(parts) => parts.iter().fold(0, |sum, part| sum.saturating_add(width(part, definitions, known))),
+        Type::Union(parts) => {
+            parts.iter().fold(0, |sum, part| sum.saturating_add(width(part, definitions, known, names)))
+        }
         Type::Intersection(parts) => {
-            let widths = parts.iter().map(|part| width(part, definitions, known));
+            let widths = parts.iter().map(|part| width(part, definitions, known, names));
             widths.fold(1, usize::saturating_mul).min(MAX_WIDTH)
         }
         _ => 1,

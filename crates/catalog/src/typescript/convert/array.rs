@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value};
 
-use super::{Converter, Type, unevaluated};
+use super::{Converter, TOO_LARGE, Type, unevaluated};
 
 impl<'a> Converter<'a, '_> {
     pub(super) fn array(&mut self, map: &'a Map<String, Value>, depth: usize) -> Type {
@@ -32,6 +32,9 @@ impl<'a> Converter<'a, '_> {
             required.push(self.part(item, depth, None));
         }
         let was_cut = required.len() < items.len();
+        if was_cut {
+            self.note(TOO_LARGE.to_owned());
+        }
         let optional = required.split_off(count("minItems").unwrap_or(0).min(required.len()));
         let is_closed = !was_cut && count("maxItems").is_some_and(|max| max <= items.len());
         let rest = match rest {

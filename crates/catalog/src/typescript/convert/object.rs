@@ -4,10 +4,13 @@ use std::collections::HashSet;
 
 use serde_json::{Map, Value};
 
-use super::{Converter, Object, Property, Rest, Type, docs, list, literal, unevaluated, union};
+use super::{Converter, Object, Property, Rest, TOO_LARGE, Type, docs, list, literal, unevaluated, union};
 
 /// Patterns that every key matches, or every key that is worth a thought.
 const ANY_KEY: [&str; 6] = ["", ".*", "^.*$", "^(.*)$", ".+", "^.+$"];
+
+/// Letters of a name that count as one part.
+const LETTERS: usize = 64;
 
 impl<'a> Converter<'a, '_> {
     pub(super) fn object(&mut self, map: &'a Map<String, Value>, depth: usize) -> Type {
@@ -18,7 +21,7 @@ impl<'a> Converter<'a, '_> {
         let mut properties = Vec::new();
         let mut was_cut = false;
         for (name, schema) in listed.into_iter().flatten() {
-            if !self.afford(name) {
+            if !self.afford(name.len() / LETTERS) {
                 was_cut = true;
                 break;
             }
@@ -28,14 +31,14 @@ impl<'a> Converter<'a, '_> {
         }
         // A key that must be there and is described nowhere.
         for name in required.into_iter().filter(|name| listed.is_none_or(|listed| !listed.contains_key(*name))) {
-            if !self.afford(name) {
+            if !self.afford(1 + name.len() / LETTERS) {
                 was_cut = true;
                 break;
             }
             properties.push(Property { name: name.to_owned(), required: true, ty: Type::Unknown, docs: Vec::new() });
         }
         if was_cut {
-            self.note("the schema is too large to be shown whole".to_owned());
+            self.note(TOO_LARGE.to_owned());
             return Type::Object(Object { properties, rest: Rest::Open(Box::new(Type::Unknown)) });
         }
         let rest = self.rest(map, depth);
@@ -45,14 +48,13 @@ impl<'a> Converter<'a, '_> {
         }
     }
 
-    /// Returns whether there is still room for a key, and for its name by length.
-    fn afford(&mut self, name: &str) -> bool {
-        let price = name.len() / 64;
-        if self.left <= price {
-            return false;
+    /// Takes so many parts from what is left. Returns whether there were enough.
+    fn afford(&mut self, parts: usize) -> bool {
+        let affordable = parts < self.left;
+        if affordable {
+            self.left -= parts;
         }
-        self.left -= price;
-        true
+        affordable
     }
 
     fn rest(&mut self, map: &'a Map<String, Value>, depth: usize) -> Rest {
