@@ -179,3 +179,29 @@ impl Tool {
         self.validator.get(&self.input_schema)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_that_says_little_or_too_much_is_noted() {
+        let notes = |schema: serde_json::Value| {
+            let mut tool = Tool::new("s", "t");
+            tool.input_schema = Arc::new(schema);
+            tool.note_unusable_schema();
+            tool.notes.join("; ")
+        };
+        let nothing = "its server does not say which arguments it takes, so any object is accepted";
+        assert_eq!(notes(serde_json::json!({})), nothing);
+        assert_eq!(notes(serde_json::json!({"$schema": "http://json-schema.org/draft-07/schema#"})), nothing);
+        assert_eq!(notes(serde_json::json!({"type": "object", "properties": {"a": {"format": "path"}}})), "");
+        let many: Vec<usize> = (0..200).collect();
+        assert_eq!(
+            notes(serde_json::json!({"properties": {"a": {"enum": many}}})),
+            "an enum of 200 values is shown as its type"
+        );
+        let broken = notes(serde_json::json!({"properties": {"a": {"pattern": "("}}}));
+        assert!(broken.starts_with("its input schema is not valid, so arguments are not checked: "), "{broken}");
+    }
+}

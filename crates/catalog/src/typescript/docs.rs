@@ -78,6 +78,7 @@ pub(super) fn tags(map: &Map<String, Value>) -> Vec<String> {
         "minProperties",
         "maxProperties",
         "dependentRequired",
+        "dependencies",
         "contains",
         "not",
     ] {

@@ -106,8 +106,8 @@ fn an_evil_pattern_ends() {
 
 #[test]
 fn a_pattern_that_goes_back_and_forth_is_left_to_the_server() {
-    let schema = json!({"properties": {"a": {"type": "string", "pattern": "^(a+)+\\1b$"}}});
-    assert_eq!(check(schema, json!({"a": format!("{}!", "a".repeat(5000))})), "fine");
+    let schema = json!({"properties": {"a": {"type": "string", "pattern": "^(?:(?=a)a|a)+[b-z]$"}}});
+    assert_eq!(check(schema, json!({"a": "a".repeat(60)})), "fine");
 }
 
 #[test]

@@ -53,6 +53,49 @@ fn every_case_is_declared_and_checked() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+#[test]
+fn a_root_that_is_no_plain_object_takes_no_neighbour_along() {
+    let union = json!({"anyOf": [
+        {"type": "object", "properties": {"id": {"type": "string"}}, "required": ["id"]},
+        {"type": "object", "properties": {"slug": {"type": "string"}}, "required": ["slug"]},
+    ]});
+    let plain = json!({"type": "object", "properties": {"a": {"type": "string"}}});
+    let all = vec![
+        tool("s", "union_root", union, None),
+        tool("s", "plain", plain, None),
+        tool("s", "text", json!({"type": "string"}), None),
+        tool("s", "nothing", json!(false), None),
+        tool("s", "no_schema", json!([1]), None),
+        tool("s", "takes_none", json!({"type": "object", "properties": {}}), None),
+    ];
+    assert!(all[0].check_args(&json!({"id": "x"})).is_ok() && all[0].check_args(&json!({})).is_err());
+    assert!(all[5].check_args(&Value::Null).is_ok());
+    let signatures: Vec<String> = all.iter().map(refrain_catalog::Tool::signature).collect();
+    insta::assert_snapshot!(signatures.join("\n"), @r"");
+    assert!(tsc::check(&[("all.d.ts", &catalog(all).declarations())]).is_empty());
+}
+
+#[test]
+fn a_line_has_all_it_needs_and_leaves_out_from_the_inside() {
+    let node = json!({"type": "object", "properties": {"root": {"$ref": "#/$defs/Node"}}, "required": ["root"], "$defs": {
+        "Node": {"type": "object", "required": ["name"], "properties": {
+            "name": {"type": "string"}, "children": {"type": "array", "items": {"$ref": "#/$defs/Node"}}, "at": {"$ref": "#/$defs/At"},
+        }},
+        "At": {"anyOf": [{"type": "string"}, {"type": "null"}]},
+    }});
+    insta::assert_snapshot!(tool("s", "t", node, None).signature(), @r"");
+    let wide = |depth: usize| {
+        let mut schema = json!({"type": "string"});
+        for _ in 0..depth {
+            let properties: serde_json::Map<String, Value> =
+                (0..6).map(|n| (format!("a_long_name_{n}"), schema.clone())).collect();
+            schema = json!({"type": "object", "properties": properties});
+        }
+        schema
+    };
+    insta::assert_snapshot!(tool("s", "t", wide(4), None).signature(), @r"");
+}
+
 /// What a schema becomes, as its tool's declaration.
 fn declared(schema: Value) -> String {
     let text = catalog(vec![tool("s", "t", schema, None)]).tool_declarations();
