@@ -71,7 +71,14 @@ fn a_root_that_is_no_plain_object_takes_no_neighbour_along() {
     assert!(all[0].check_args(&json!({"id": "x"})).is_ok() && all[0].check_args(&json!({})).is_err());
     assert!(all[5].check_args(&Value::Null).is_ok());
     let signatures: Vec<String> = all.iter().map(refrain_catalog::Tool::signature).collect();
-    insta::assert_snapshot!(signatures.join("\n"), @r"");
+    insta::assert_snapshot!(signatures.join("\n"), @r"
+tools.s.union_root(args: { id: string } | { slug: string }): Promise<unknown>
+tools.s.plain(args?: { a?: string }): Promise<unknown>
+tools.s.text(args: string): Promise<unknown>
+tools.s.nothing(args: never): Promise<unknown>
+tools.s.no_schema(args?: unknown): Promise<unknown>
+tools.s.takes_none(args?: Record<string, never>): Promise<unknown>
+");
     assert!(tsc::check(&[("all.d.ts", &catalog(all).declarations())]).is_empty());
 }
 
@@ -83,7 +90,7 @@ fn a_line_has_all_it_needs_and_leaves_out_from_the_inside() {
         }},
         "At": {"anyOf": [{"type": "string"}, {"type": "null"}]},
     }});
-    insta::assert_snapshot!(tool("s", "t", node, None).signature(), @r"");
+    insta::assert_snapshot!(tool("s", "t", node, None).signature(), @r"tools.s.t(args: { root: Node }): Promise<unknown>; type Node = { name: string; children?: Node[]; at?: string | null }");
     let wide = |depth: usize| {
         let mut schema = json!({"type": "string"});
         for _ in 0..depth {
@@ -93,7 +100,7 @@ fn a_line_has_all_it_needs_and_leaves_out_from_the_inside() {
         }
         schema
     };
-    insta::assert_snapshot!(tool("s", "t", wide(4), None).signature(), @r"");
+    insta::assert_snapshot!(tool("s", "t", wide(4), None).signature(), @r"tools.s.t(args?: { a_long_name_0?: { … }; a_long_name_1?: { … }; a_long_name_2?: { … }; a_long_name_3?: { … }; a_long_name_4?: { … }; a_long_name_5?: { … } }): Promise<unknown>");
 }
 
 /// What a schema becomes, as its tool's declaration.
@@ -106,7 +113,7 @@ fn declared(schema: Value) -> String {
 #[test]
 fn a_reference_is_found_by_pointer_anchor_and_address() {
     insta::assert_snapshot!(declared(json!({
-        "$id": "http://example.org/root/schema.json",
+        "$id": "http://example.org/top/schema.json",
         "properties": {
             "pointer": {"$ref": "#/$defs/a~1b"},
             "encoded": {"$ref": "#/$defs/Map%3Cstring%3E"},
@@ -114,7 +121,7 @@ fn a_reference_is_found_by_pointer_anchor_and_address() {
             "dynamic": {"$dynamicRef": "#dynamic"},
             "address": {"$ref": "other.json"},
             "inside": {"$ref": "other.json#/properties/deep"},
-            "absolute": {"$ref": "http://example.org/root/other.json"},
+            "absolute": {"$ref": "http://example.org/top/other.json"},
             "gone": {"$ref": "#/$defs/gone"},
             "outside": {"$ref": "http://example.org/elsewhere.json"},
         },
