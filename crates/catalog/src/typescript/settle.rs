@@ -1,8 +1,9 @@
 //! What can only be said once all definitions are there.
 //!
 //! A definition that is nothing but a keyword or another name gives way to it. A type may contain itself and must not *be*
-//! itself: `type A = A | string` is an error that would take the whole file along. And an intersection of unions multiplies:
-//! past some width TypeScript gives up, so that only the first of them stays.
+//! itself: `type A = A | string` is an error that would take the whole file along. Nor may names stand for names without
+//! end, since the compiler follows them. And an intersection of unions multiplies: past some width TypeScript gives up, so
+//! that only the first of them stays.
 
 use std::collections::HashSet;
 
@@ -14,16 +15,32 @@ use super::{
 /// Members that an intersection of unions may come to. TypeScript's own bound is 100,000.
 const MAX_WIDTH: usize = 5_000;
 
-/// Names for names that are followed to see how wide a type is.
+/// How often definitions give way to what others became. What is left is right, and longer than it has to be.
+const MAX_ROUNDS: usize = 5;
+/// Names that may be combinations of names, one behind the other.
 const MAX_NAMES: usize = 100;
 
 /// Puts `definitions` in order, and the types that refer to them.
 pub(super) fn settle(definitions: &mut [Definition], types: &mut [&mut Type]) {
     give_way(definitions, types);
     break_circles(definitions);
-    // What had to become `unknown` gives way as well.
-    give_way(definitions, types);
+    // What had to become `unknown` gives way as well, and with it what is a union with it.
+    for _ in 0..MAX_ROUNDS {
+        let before = plain(definitions);
+        give_way(definitions, types);
+        if plain(definitions) == before {
+            break;
+        }
+    }
     narrow(definitions, types);
+}
+
+/// Returns how many definitions have no need of a name.
+fn plain(definitions: &[Definition]) -> usize {
+    definitions
+        .iter()
+        .filter(|it| matches!(it.ty, Type::Unknown | Type::Never | Type::Keyword(_) | Type::Named(_)))
+        .count()
 }
 
 /// Returns the definitions that `types` need, in the order in which they are met.
@@ -143,6 +160,7 @@ fn break_circles(definitions: &mut [Definition]) {
         Done,
     }
     let mut seen = vec![Seen::No; definitions.len()];
+    let mut heights = vec![0; definitions.len()];
     for start in 0..definitions.len() {
         let mut open = vec![start];
         while let Some(&place) = open.last() {
@@ -161,6 +179,14 @@ fn break_circles(definitions: &mut [Definition]) {
             match names.into_iter().find(|name| seen[*name] == Seen::No) {
                 Some(next) => open.push(next),
                 None => {
+                    // The compiler goes down along these names, and its stack ends as well.
+                    let mut names = Vec::new();
+                    bare(&definitions[place].ty, &mut names);
+                    heights[place] = names.into_iter().map(|name| heights[name] + 1).max().unwrap_or(0);
+                    if heights[place] > MAX_NAMES {
+                        definitions[place].ty = Type::Unknown;
+                        heights[place] = 0;
+                    }
                     seen[place] = Seen::Done;
                     open.pop();
                 }
