@@ -28,6 +28,7 @@ mod declaration_files;
 pub mod demo;
 mod describe;
 mod dialect;
+mod document;
 mod error;
 mod example;
 mod glob;
@@ -42,6 +43,7 @@ mod sources;
 mod tool;
 mod typescript;
 
+pub use arguments::ArgumentRules;
 pub use catalog::{Catalog, SourceStatus, Status};
 pub use declaration_files::{DECLARATION_MARK, DeclarationFile};
 pub use describe::{Asked, Description};

@@ -5,8 +5,8 @@
 use serde_json::{Value, value::RawValue};
 
 use crate::{
+    arguments,
     error::{CallError, ErrorCode},
-    name,
     observed::Observer,
     settings::OnMismatch,
     sources::CallOutput,
@@ -63,23 +63,10 @@ fn check(
 
 /// Says how a value contradicts what its tool declares, if it does.
 fn mismatch(tool: &Tool, value: &RawValue) -> Option<String> {
-    let validator = tool.output_validator()?;
+    let checker = tool.output_validator()?;
     // A value that is no `Value`, a number out of range say, is nothing that a schema speaks of.
     let value: Value = serde_json::from_str(value.get()).ok()?;
-    let mut faults: Vec<String> = validator
-        .iter_errors(&value)
-        .take(MAX_FAULTS + 1)
-        .map(|error| {
-            let place: String =
-                error.instance_path().as_str().split('/').skip(1).map(|step| format!(".{step}")).collect();
-            format!("`result{}`: {}", name::cut(&place, 200), name::cut(&error.to_string(), 200))
-        })
-        .collect();
-    if faults.is_empty() {
-        return None;
-    }
-    if faults.len() > MAX_FAULTS {
-        faults[MAX_FAULTS] = "and more".to_owned();
-    }
-    Some(format!("the result of `{}` does not fit its output schema: {}", tool.path(), faults.join("; ")))
+    let faults = arguments::faults_of_result(checker, &value, MAX_FAULTS);
+    let told = || format!("the result of `{}` does not fit its output schema: {}", tool.path(), faults.join("; "));
+    (!faults.is_empty()).then(told)
 }

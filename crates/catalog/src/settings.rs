@@ -40,6 +40,11 @@ pub struct SourceSettings {
     pub on_output_mismatch: OnMismatch,
     /// Whether the shapes of results are kept, for tools that declare none. Default: yes.
     pub learn_types: bool,
+    /// Whether a text that spells a number, a boolean, a list or an object is taken as that where the schema wants one.
+    /// Default: no.
+    pub coerce_arguments: bool,
+    /// Whether what is left out of a call's arguments gets the default that the schema gives. Default: no.
+    pub apply_defaults: bool,
     /// Corrections by tool name. All that match are applied in order, so a later one wins.
     pub overrides: Vec<(Glob, ToolOverride)>,
 }
@@ -60,6 +65,8 @@ impl SourceSettings {
             call_total_timeout: Duration::from_secs(60),
             on_output_mismatch: OnMismatch::Note,
             learn_types: true,
+            coerce_arguments: false,
+            apply_defaults: false,
             overrides: Vec::new(),
         }
     }

@@ -2,16 +2,20 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod arguments;
+mod bounds;
 mod catalog;
 mod command;
+mod corpus;
 mod declarations;
 mod demo;
 mod describe;
 mod guard;
 mod mcp;
 mod results;
+mod schemas;
 mod search;
 mod support;
+mod tsc;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -52,7 +52,7 @@ fn open(change: impl FnOnce(&mut SourceSettings), observed: Observed) -> Sources
 async fn a_result_that_does_not_fit_its_schema_is_delivered_with_a_note() {
     let sources = open(|_| (), Observed::default());
     let given = call(&sources, "s", "user", json!({"give": {"name": "Ada", "bio": null}})).await;
-    insta::assert_snapshot!(given, @r#"{"name":"Ada","bio":null} (the result of `s.user` does not fit its output schema: `result.bio`: null is not of type "string")"#);
+    insta::assert_snapshot!(given, @r#"{"name":"Ada","bio":null} (the result of `s.user` does not fit its output schema: `result.bio`: expected string, got null)"#);
     let given = call(&sources, "s", "user", json!({"give": {"name": 1, "bio": 2}})).await;
     assert!(given.contains("`result.name`") && given.contains("`result.bio`"), "{given}");
     assert_eq!(
@@ -62,7 +62,7 @@ async fn a_result_that_does_not_fit_its_schema_is_delivered_with_a_note() {
     // A large one is checked elsewhere, and the same way.
     let long = "x".repeat(300_000);
     let given = call(&sources, "s", "user", json!({"give": {"name": long, "bio": null}})).await;
-    assert!(given.ends_with(r#"`result.bio`: null is not of type "string")"#), "{}", &given[given.len() - 200..]);
+    assert!(given.ends_with("`result.bio`: expected string, got null)"), "{}", &given[given.len() - 200..]);
     // A schema that cannot be used says nothing.
     assert_eq!(call(&sources, "s", "unusable", json!({"give": 1})).await, "1");
 }
@@ -72,7 +72,7 @@ async fn a_result_that_does_not_fit_fails_the_call_where_that_is_asked_for() {
     let sources = open(|source| source.on_output_mismatch = OnMismatch::Reject, Observed::default());
     let error = sources.call(request("s", "user", json!({"give": []}))).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::OutputMismatch);
-    insta::assert_snapshot!(error.message, @r#"the result of `s.user` does not fit its output schema: `result`: [] is not of type "object"; the call has run"#);
+    insta::assert_snapshot!(error.message, @r#"the result of `s.user` does not fit its output schema: `result`: expected object, got []; the call has run"#);
     // A tool that failed is told as that, whatever its schema says.
     let error = sources.call(request("s", "user", json!({}))).await.unwrap_err();
     assert_eq!((error.code, error.message.as_str()), (ErrorCode::ToolError, "nothing to give"));

@@ -229,7 +229,10 @@ const TOOLS: Table = &[
         &["! unknown_tool 1:27 did you mean `list_issues`?"],
     ),
     ("return await tools.gihub.list_issues({})", &["! unknown_tool 1:26 did you mean `github`?"]),
-    ("return await tools['github']['nope']({})", &["! unknown_tool 1:30 source `github` has `create_issue`, `list_issues`"]),
+    (
+        "return await tools['github']['nope']({})",
+        &["! unknown_tool 1:30 source `github` has `create_issue`, `list_issues`"],
+    ),
     ("const { github: g } = tools;\nreturn g.listIssue({})", &["! unknown_tool 2:10 did you mean `list_issues`?"]),
     (
         "return await tools.list_issues({ owner: 'a', repo: 'b' })",
