@@ -278,6 +278,12 @@ invalid_arguments: invalid arguments for `s.echo`
 - `args.deep`: expected object, got "[]"
 - `args.x`: expected null or number, got "1,5"
 "#);
+    // What would not help stays as it came: as a number it would be too small.
+    let alternatives = json!({"properties": {"a": {"anyOf": [{"type": "integer", "minimum": 10}, {"minLength": 3, "type": "string"}]}}});
+    insta::assert_snapshot!(sent(true, false, alternatives, json!({"a": "5"})).await, @r#"
+invalid_arguments: invalid arguments for `s.echo`
+- `args.a`: expected at least 3 characters, got "5"
+"#);
     insta::assert_snapshot!(sent(true, false, schema, json!("{\"n\": \"7\"}")).await, @r#"{"n":7} (`args` was a text and was taken as the object that it spells; `args.n`: the text "7" was taken as 7)"#);
 }
 
