@@ -1,90 +1,133 @@
-//! Checks the arguments of a call against the tool's input schema.
+//! Checks the arguments of a call against the tool's input schema, and mends them where the settings want that.
 //!
 //! A validator is made at the first check and kept. A schema that makes none (invalid, or with a reference to somewhere
 //! outside) accepts any object: the server still checks, and one bad schema must not take a tool away. No reference is ever
-//! fetched.
+//! fetched, and no pattern runs for long.
+//!
+//! Deliberately not here: anything that would change what a caller meant. A number stays a number where a text is wanted, and
+//! one value is never wrapped into a list of one.
 
-use std::{
-    fmt,
-    sync::{Arc, OnceLock},
-};
+mod defaults;
+mod fault;
+mod lenient;
+mod validator;
 
-use jsonschema::{
-    ValidationError, Validator,
-    error::{TypeKind, ValidationErrorKind},
-};
-use serde_json::{Value, json};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value, json};
 
 use crate::{
     error::{CallError, ErrorCode},
     name,
     tool::Tool,
 };
+use fault::Fault;
+pub(crate) use validator::{CachedValidator, Checker, build};
 
 /// More faults than this are counted and not listed.
 const MAX_FAULTS: usize = 10;
+/// More than this are not even counted.
+const MAX_COUNTED: usize = 1000;
 /// Longer values are cut in messages.
 const MAX_SHOWN: usize = 80;
 
-/// A validator that is made when first needed. Says nothing about equality: it follows from the schema beside it.
-#[derive(Clone, Default)]
-pub(crate) struct CachedValidator(Arc<OnceLock<Result<Validator, String>>>);
+/// What may be changed in arguments before they are checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ArgumentRules {
+    /// A text that spells a number, a boolean, a list or an object is taken as that where the schema wants one.
+    pub coerce: bool,
+    /// What is left out gets the default that the schema gives.
+    pub defaults: bool,
+}
 
-impl CachedValidator {
-    pub(crate) fn get(&self, schema: &Value) -> Result<&Validator, &str> {
-        self.0.get_or_init(|| build(schema)).as_ref().map_err(String::as_str)
+impl ArgumentRules {
+    pub(crate) fn is_strict(&self) -> bool {
+        !self.coerce && !self.defaults
     }
 }
 
-impl fmt::Debug for CachedValidator {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("CachedValidator")
-    }
+/// Arguments as they are sent.
+pub(crate) struct Prepared {
+    pub(crate) args: Map<String, Value>,
+    /// What was changed, for whoever reads the call's notes.
+    pub(crate) notes: Vec<String>,
 }
 
-impl PartialEq for CachedValidator {
-    fn eq(&self, _: &Self) -> bool {
-        true
-    }
+/// Returns whether a schema has nothing in it that is about arguments.
+pub(crate) fn says_nothing(schema: &Value) -> bool {
+    const ABOUT: [&str; 6] = ["$schema", "$id", "id", "title", "description", "$comment"];
+    schema.as_object().is_some_and(|map| map.keys().all(|key| ABOUT.contains(&key.as_str())))
 }
 
-/// Returns a validator, or why there is none.
-pub(crate) fn build(schema: &Value) -> Result<Validator, String> {
-    jsonschema::options().offline().build(schema).map_err(|error| name::cut(&error.to_string(), 200))
-}
-
+/// Checks arguments without changing them, as far as that gives the same answer.
 pub(crate) fn check(tool: &Tool, args: &Value) -> Result<(), CallError> {
-    let empty = Value::Object(serde_json::Map::new());
+    if !tool.rules.is_strict() {
+        return prepare(tool, args.clone()).map(drop);
+    }
+    let empty = Value::Object(Map::new());
     let args = match args {
         Value::Null => &empty,
         Value::Object(_) => args,
-        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => {
-            return Err(invalid(tool, &[Fault::new("args", "an object", Some(shown(args)))], 0));
-        }
+        Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => return Err(no_object(tool, args)),
     };
-    let Ok(validator) = tool.validator() else { return Ok(()) };
-    let mut faults = Vec::new();
-    let mut more = 0;
-    for error in validator.iter_errors(args) {
-        for fault in faults_of(&error, args, &tool.input_schema) {
+    refuse(tool, args)
+}
+
+/// Returns the arguments as they are to be sent.
+pub(crate) fn prepare(tool: &Tool, args: Value) -> Result<Prepared, CallError> {
+    let mut notes = Vec::new();
+    let args = match args {
+        Value::Null => Value::Object(Map::new()),
+        Value::String(text) if tool.rules.coerce => lenient::whole(text, &mut notes),
+        other => other,
+    };
+    if !args.is_object() {
+        return Err(no_object(tool, &args));
+    }
+    let args = match tool.validator() {
+        Ok(checker) if !tool.rules.is_strict() => mended(tool.rules, checker, args, &mut notes),
+        Ok(_) | Err(_) => args,
+    };
+    refuse(tool, &args)?;
+    match args {
+        Value::Object(args) => Ok(Prepared { args, notes }),
+        other => Err(no_object(tool, &other)),
+    }
+}
+
+fn mended(rules: ArgumentRules, checker: &Checker, args: Value, notes: &mut Vec<String>) -> Value {
+    let work = || {
+        let mut notes = Vec::new();
+        let args = args.clone();
+        let args = if rules.defaults { defaults::fill(checker, args, &mut notes) } else { args };
+        let args = if rules.coerce { lenient::coerce(checker, args, &mut notes) } else { args };
+        (args, notes)
+    };
+    let Some((args, more)) = checker.with_room(&args, work) else { return args };
+    notes.extend(more);
+    args
+}
+
+fn refuse(tool: &Tool, args: &Value) -> Result<(), CallError> {
+    let Ok(checker) = tool.validator() else { return Ok(()) };
+    let work = || {
+        let mut faults = Vec::new();
+        let mut more = 0;
+        let all = checker.errors(args).flat_map(|error| fault::of(&error, args, checker.schema()));
+        for fault in all.take(MAX_COUNTED) {
             if faults.len() < MAX_FAULTS { faults.push(fault) } else { more += 1 }
         }
+        (faults, more)
+    };
+    match checker.with_room(args, work) {
+        Some((faults, more)) if !faults.is_empty() => Err(invalid(tool, &faults, more)),
+        // Arguments for which there is no room are the server's to judge.
+        Some(_) | None => Ok(()),
     }
-    if faults.is_empty() { Ok(()) } else { Err(invalid(tool, &faults, more)) }
 }
 
-struct Fault {
-    path: String,
-    expected: String,
-    /// `None` where nothing came.
-    got: Option<String>,
-    hint: String,
-}
-
-impl Fault {
-    fn new(path: impl Into<String>, expected: impl Into<String>, got: Option<String>) -> Self {
-        Self { path: path.into(), expected: expected.into(), got, hint: String::new() }
-    }
+fn no_object(tool: &Tool, args: &Value) -> CallError {
+    invalid(tool, &[Fault::new("args", "an object", Some(shown(args)))], 0)
 }
 
 fn invalid(tool: &Tool, faults: &[Fault], more: usize) -> CallError {
@@ -96,75 +139,14 @@ fn invalid(tool: &Tool, faults: &[Fault], more: usize) -> CallError {
         })
         .collect();
     if more > 0 {
-        lines.push(format!("- and {more} more"));
+        let many = if more + MAX_FAULTS >= MAX_COUNTED { "at least " } else { "" };
+        lines.push(format!("- and {many}{more} more"));
     }
     let message =
         format!("invalid arguments for `{}`\n{}\nsignature: {}", tool.path(), lines.join("\n"), tool.signature());
     let data: Vec<Value> =
         faults.iter().map(|fault| json!({"path": fault.path, "expected": fault.expected, "got": fault.got})).collect();
     CallError::new(ErrorCode::InvalidArguments, message).with_data(json!({"faults": data}))
-}
-
-fn faults_of(error: &ValidationError<'_>, args: &Value, schema: &Value) -> Vec<Fault> {
-    let path = path_of(error.instance_path().as_str(), args);
-    let got = Some(shown(error.instance()));
-    let one = |expected: String| vec![Fault::new(&path, expected, got.clone())];
-    match error.kind() {
-        ValidationErrorKind::Type { kind } => one(types(kind)),
-        ValidationErrorKind::Required { property } => {
-            let key = property.as_str().unwrap_or_default();
-            vec![Fault::new(format!("{path}{}", name::access(key)), "a value", None)]
-        }
-        ValidationErrorKind::AdditionalProperties { unexpected }
-        | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected
-            .iter()
-            .map(|key| {
-                let value = error.instance().get(key).unwrap_or(&Value::Null);
-                let mut fault = Fault::new(format!("{path}{}", name::access(key)), "no such key", Some(shown(value)));
-                fault.hint = name::did_you_mean(key, known_keys(error, schema));
-                fault
-            })
-            .collect(),
-        ValidationErrorKind::Enum { options } => {
-            let options: Vec<String> =
-                options.as_array().into_iter().flatten().take(20).map(|option| format!("`{option}`")).collect();
-            one(format!("one of {}", options.join(", ")))
-        }
-        ValidationErrorKind::Constant { expected_value } => one(format!("`{expected_value}`")),
-        ValidationErrorKind::Minimum { limit } => one(format!("at least {limit}")),
-        ValidationErrorKind::Maximum { limit } => one(format!("at most {limit}")),
-        ValidationErrorKind::ExclusiveMinimum { limit } => one(format!("more than {limit}")),
-        ValidationErrorKind::ExclusiveMaximum { limit } => one(format!("less than {limit}")),
-        ValidationErrorKind::MinLength { limit } => one(format!("at least {limit} characters")),
-        ValidationErrorKind::MaxLength { limit } => one(format!("at most {limit} characters")),
-        ValidationErrorKind::MinItems { limit } => one(format!("at least {limit} items")),
-        ValidationErrorKind::MaxItems { limit } => one(format!("at most {limit} items")),
-        ValidationErrorKind::Pattern { pattern } => one(format!("text that matches `{pattern}`")),
-        ValidationErrorKind::Format { format } => one(format!("a text of the format `{format}`")),
-        ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
-            one("a value that fits one of the alternatives".into())
-        }
-        // The rest say it well enough in their own words, with the value masked.
-        _ => one(name::cut(&error.masked().to_string(), 200)),
-    }
-}
-
-/// Returns the keys that the object with one key too many could have.
-fn known_keys<'s>(error: &ValidationError<'_>, schema: &'s Value) -> Vec<&'s str> {
-    let path = error.schema_path().as_str();
-    let object = path.rsplit_once('/').and_then(|(parent, _)| schema.pointer(parent));
-    let properties = object.and_then(|object| object.get("properties")).and_then(Value::as_object);
-    properties.into_iter().flat_map(|map| map.keys().map(String::as_str)).collect()
-}
-
-fn types(kind: &TypeKind) -> String {
-    match kind {
-        TypeKind::Single(one) => one.as_str().to_owned(),
-        TypeKind::Multiple(set) => {
-            let names: Vec<&str> = set.iter().map(|one| one.as_str()).collect();
-            names.join(" or ")
-        }
-    }
 }
 
 /// Turns a JSON pointer into what a script would write: `args.items[0].name`.
@@ -192,5 +174,11 @@ fn path_of(pointer: &str, args: &Value) -> String {
 }
 
 fn shown(value: &Value) -> String {
-    name::cut(&value.to_string(), MAX_SHOWN)
+    // A long text is not copied whole only to be cut.
+    match value {
+        Value::String(text) if text.len() > 2 * MAX_SHOWN => {
+            name::cut(&Value::from(name::cut(text, 2 * MAX_SHOWN)).to_string(), MAX_SHOWN)
+        }
+        _ => name::cut(&value.to_string(), MAX_SHOWN),
+    }
 }

@@ -26,6 +26,7 @@ mod catalog;
 mod command;
 pub mod demo;
 mod dialect;
+mod document;
 mod error;
 mod glob;
 mod name;
@@ -37,6 +38,7 @@ mod sources;
 mod tool;
 mod typescript;
 
+pub use arguments::ArgumentRules;
 pub use catalog::{Catalog, Description, SourceStatus, Status};
 pub use dialect::{DIALECTS, Dialect};
 pub use error::{CallError, ErrorCode, SettingsError, Unresolved};

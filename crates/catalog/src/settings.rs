@@ -35,6 +35,11 @@ pub struct SourceSettings {
     pub call_idle_timeout: Option<Duration>,
     /// How long a call may take. Default 60 s. Does not count the wait for a free place or for the connection.
     pub call_total_timeout: Duration,
+    /// Whether a text that spells a number, a boolean, a list or an object is taken as that where the schema wants one.
+    /// Default: no.
+    pub coerce_arguments: bool,
+    /// Whether what is left out of a call's arguments gets the default that the schema gives. Default: no.
+    pub apply_defaults: bool,
     /// Corrections by tool name. All that match are applied in order, so a later one wins.
     pub overrides: Vec<(Glob, ToolOverride)>,
 }
@@ -53,6 +58,8 @@ impl SourceSettings {
             connect_timeout: Duration::from_secs(10),
             call_idle_timeout: None,
             call_total_timeout: Duration::from_secs(60),
+            coerce_arguments: false,
+            apply_defaults: false,
             overrides: Vec::new(),
         }
     }

@@ -11,7 +11,7 @@ use std::{
 };
 
 use futures_util::future::join_all;
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Value, value::RawValue};
 use tokio::{
     sync::{Semaphore, watch},
     task::JoinHandle,
@@ -19,6 +19,7 @@ use tokio::{
 };
 
 use crate::{
+    arguments::{ArgumentRules, Prepared},
     catalog::{Catalog, SourceStatus, Status},
     error::{CallError, ErrorCode, Unresolved},
     name,
@@ -262,12 +263,7 @@ impl Entry {
         self.begin();
         self.settled().await;
         let tool = self.tool(&request.tool)?;
-        tool.check_args(&request.args)?;
-        let args = match request.args {
-            Value::Object(map) => map,
-            // The check lets only `null` pass beside objects.
-            _ => Map::new(),
-        };
+        let Prepared { args, notes } = tool.prepare_args(request.args)?;
         let total = tool.timeout_ms.map_or(self.settings.call_total_timeout, Duration::from_millis);
         let _place =
             self.places.acquire().await.map_err(|_| {
@@ -280,7 +276,10 @@ impl Entry {
             idle: self.settings.call_idle_timeout,
             total: request.timeout.map_or(total, |limit| limit.min(total)),
         };
-        let outcome = self.source.call(call).await;
+        let mut outcome = self.source.call(call).await;
+        if let Ok(output) = &mut outcome {
+            output.notes.splice(0..0, notes);
+        }
         self.learn(&outcome);
         outcome
     }
@@ -349,6 +348,7 @@ fn offered(settings: &SourceSettings, tools: Vec<Tool>) -> Vec<Tool> {
     let idents = name::identifiers(&names);
     for (tool, ident) in tools.iter_mut().zip(idents) {
         tool.ident = ident;
+        tool.rules = ArgumentRules { coerce: settings.coerce_arguments, defaults: settings.apply_defaults };
         for (_, over) in settings.overrides.iter().filter(|(glob, _)| glob.matches(&tool.name)) {
             tool.effect = over.effect.unwrap_or(tool.effect);
             tool.replay = over.replay.unwrap_or(tool.replay);

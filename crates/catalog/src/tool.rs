@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
-    arguments::{self, CachedValidator},
+    arguments::{self, ArgumentRules, CachedValidator, Checker, Prepared},
     error::CallError,
     name, typescript,
 };
@@ -85,6 +85,9 @@ pub struct Tool {
     /// Its own limit for one call, in milliseconds, in place of the source's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// What may be changed in the arguments of a call before they are checked.
+    #[serde(default, skip_serializing_if = "ArgumentRules::is_strict")]
+    pub rules: ArgumentRules,
     /// What a person should know about this entry: a schema that is not used, a name that came twice.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
@@ -107,6 +110,7 @@ impl Tool {
             effect: Effect::Write,
             replay: Replay::Unsafe,
             timeout_ms: None,
+            rules: ArgumentRules::default(),
             notes: Vec::new(),
             validator: CachedValidator::default(),
         }
@@ -140,7 +144,8 @@ impl Tool {
         typescript::types(self)
     }
 
-    /// Checks the arguments of a call against the input schema. `null` counts as no arguments.
+    /// Checks the arguments of a call against the input schema, changed as the source's rules want. `null` counts as no
+    /// arguments.
     ///
     /// # Errors
     ///
@@ -150,14 +155,53 @@ impl Tool {
         arguments::check(self, args)
     }
 
-    /// Says in the notes that the input schema cannot be used, if so.
+    /// Returns the arguments of a call as they are to be sent.
+    ///
+    /// # Errors
+    ///
+    /// As [`check_args`](Self::check_args).
+    pub(crate) fn prepare_args(&self, args: Value) -> Result<Prepared, CallError> {
+        arguments::prepare(self, args)
+    }
+
+    /// Says in the notes what a person should know about the schemas: that one cannot be used, or is not shown whole.
     pub(crate) fn note_unusable_schema(&mut self) {
         if let Err(reason) = self.validator.get(&self.input_schema) {
             self.notes.push(format!("its input schema is not valid, so arguments are not checked: {reason}"));
+        } else if arguments::says_nothing(&self.input_schema) {
+            self.notes.push("its server does not say which arguments it takes, so any object is accepted".to_owned());
+        } else {
+            self.notes.extend(typescript::notes(self));
         }
     }
 
-    pub(crate) fn validator(&self) -> Result<&jsonschema::Validator, &str> {
+    pub(crate) fn validator(&self) -> Result<&Checker, &str> {
         self.validator.get(&self.input_schema)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_schema_that_says_little_or_too_much_is_noted() {
+        let notes = |schema: serde_json::Value| {
+            let mut tool = Tool::new("s", "t");
+            tool.input_schema = Arc::new(schema);
+            tool.note_unusable_schema();
+            tool.notes.join("; ")
+        };
+        let nothing = "its server does not say which arguments it takes, so any object is accepted";
+        assert_eq!(notes(serde_json::json!({})), nothing);
+        assert_eq!(notes(serde_json::json!({"$schema": "http://json-schema.org/draft-07/schema#"})), nothing);
+        assert_eq!(notes(serde_json::json!({"type": "object", "properties": {"a": {"format": "path"}}})), "");
+        let many: Vec<usize> = (0..200).collect();
+        assert_eq!(
+            notes(serde_json::json!({"properties": {"a": {"enum": many}}})),
+            "an enum of 200 values is shown as its type"
+        );
+        let broken = notes(serde_json::json!({"properties": {"a": {"pattern": "("}}}));
+        assert!(broken.starts_with("its input schema is not valid, so arguments are not checked: "), "{broken}");
     }
 }

@@ -1,229 +1,198 @@
 //! JSON Schema to a tree of types.
 //!
-//! References are expanded in place, except those that lead back to themselves: these become named types. Depth and size of
-//! the expansion are bounded, and what is over becomes `unknown` with a note.
+//! Reads what is in use: 2020-12 and 2019-09, draft-07 down to what is left of draft-04, and the dialects of OpenAPI. What a
+//! reference leads to becomes a definition, converted once and apart from the place that refers to it. So a schema costs what
+//! it is long, however often and however deep it refers to itself, and the recursion here is as deep as the text.
+//!
+//! Where the standard says "anything" and every author means less, the author is believed: `properties` without a `type`
+//! describes an object. What is over a bound becomes `unknown` with a note, which also is the worst case of any schema.
 
 use std::collections::{HashMap, HashSet};
 
 use serde_json::{Map, Value};
 
-use super::pascal;
-use crate::name;
+use super::{
+    docs::{self, Ink},
+    literal::{self, literal},
+    merge::both,
+    shape::{Definition, Object, Property, Rest, Type, union},
+};
+use crate::{
+    document::{Document, MAX_LEVELS, Target, levels},
+    name,
+};
 
-/// Types that one schema may expand to, counted over all levels.
-const MAX_TYPES: usize = 2000;
-/// Levels that one schema may expand to.
+mod array;
+mod object;
+mod variants;
+
+/// Parts that one schema may have.
+const MAX_PARTS: usize = 5000;
+/// Levels that one definition may have.
 const MAX_DEPTH: usize = 32;
-/// Longer enums are widened: a model gains nothing from the thousandth value.
-const MAX_ENUM: usize = 100;
 
-/// A TypeScript type.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) enum Type {
-    Unknown,
-    Never,
-    Keyword(&'static str),
-    Literal(String),
-    Named(String),
-    Array(Box<Type>),
-    Tuple { required: Vec<Type>, optional: Vec<Type>, rest: Option<Box<Type>> },
-    Object(Object),
-    Union(Vec<Type>),
-    Intersection(Vec<Type>),
+const TOO_LARGE: &str = "the schema is too large to be shown whole";
+
+/// A tool's schemas, converted.
+#[derive(Default)]
+pub(super) struct Output {
+    pub(super) definitions: Vec<Definition>,
+    /// What is shown otherwise than the schema says, for a person.
+    pub(super) notes: Vec<String>,
 }
 
-/// An object type.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Object {
-    pub(super) properties: Vec<Property>,
-    /// The type of all other keys, where there may be others.
-    pub(super) index: Option<Box<Type>>,
-}
-
-/// One key of an object type.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Property {
-    pub(super) name: String,
-    pub(super) required: bool,
-    pub(super) ty: Type,
-    pub(super) docs: Vec<String>,
-}
-
-impl Type {
-    /// Returns whether `{}` is a value of the type.
-    pub(super) fn accepts_empty(&self) -> bool {
-        match self {
-            Self::Unknown => true,
-            Self::Object(object) => object.properties.iter().all(|property| !property.required),
-            Self::Union(parts) => parts.iter().any(Self::accepts_empty),
-            Self::Intersection(parts) => parts.iter().all(Self::accepts_empty),
-            Self::Never
-            | Self::Keyword(_)
-            | Self::Literal(_)
-            | Self::Named(_)
-            | Self::Array(_)
-            | Self::Tuple { .. } => false,
-        }
+/// Converts one schema document, and adds what it defines to `output`. `hint` names the whole, where it has to have a name.
+pub(super) fn convert(root: &Value, hint: &str, output: &mut Output) -> Type {
+    if levels(root) > MAX_LEVELS {
+        output.notes.push(format!("the schema is nested more than {MAX_LEVELS} levels deep and is not shown"));
+        return Type::Unknown;
     }
+    let document = Document::new(root);
+    let mut converter = Converter {
+        document: &document,
+        places: HashMap::new(),
+        queue: Vec::new(),
+        left: MAX_PARTS,
+        ink: Ink::default(),
+        root_hint: hint,
+        output,
+    };
+    let ty = converter.part(root, 0, None);
+    let mut at = 0;
+    while let Some((place, part)) = converter.queue.get(at).copied() {
+        at += 1;
+        let ty = converter.part(part, 0, None);
+        let docs = docs::of(part, &mut converter.ink);
+        let definition = &mut converter.output.definitions[place];
+        (definition.ty, definition.docs) = (ty, docs);
+    }
+    // A schema that refers to itself as a whole has been converted as a definition, too.
+    converter.places.get(&std::ptr::from_ref(root)).map_or(ty, |place| Type::Named(*place))
 }
 
-/// Converts one schema document.
-pub(super) struct Converter<'a> {
-    root: &'a Value,
-    prefix: String,
-    /// Every type name in the file so far.
-    taken: &'a mut HashSet<String>,
-    /// The references that are being expanded, outermost first.
-    open: Vec<String>,
-    names: HashMap<String, String>,
-    named: Vec<(String, Type)>,
-    notes: Vec<String>,
+struct Converter<'a, 'o> {
+    document: &'a Document<'a>,
+    /// The definition of each part that is referred to.
+    places: HashMap<*const Value, usize>,
+    queue: Vec<(usize, &'a Value)>,
     left: usize,
+    ink: Ink,
+    root_hint: &'a str,
+    output: &'o mut Output,
 }
 
-impl<'a> Converter<'a> {
-    pub(super) fn new(root: &'a Value, prefix: String, taken: &'a mut HashSet<String>) -> Self {
-        Self {
-            root,
-            prefix,
-            taken,
-            open: Vec::new(),
-            names: HashMap::new(),
-            named: Vec::new(),
-            notes: Vec::new(),
-            left: MAX_TYPES,
-        }
-    }
-
-    pub(super) fn root(&mut self) -> Type {
-        self.reference("#", 0)
-    }
-
-    /// Returns the named types and the notes.
-    pub(super) fn finish(self) -> (Vec<(String, Type)>, Vec<String>) {
-        let mut named = self.named;
-        for at in 0..named.len() {
-            let (name, ty) = &named[at];
-            // A type may contain itself, and must not be itself: `type A = A | string` is an error that would take the
-            // whole file along. Leaving itself out says the same; a detour by way of another name is not unravelled.
-            if let Some(ty) = without(ty, name, &|target| leads_to(&named, target, name)) {
-                named[at].1 = ty;
-            }
-        }
-        (named, self.notes)
-    }
-
-    fn reference(&mut self, reference: &str, depth: usize) -> Type {
-        if let Some(name) = self.names.get(reference) {
-            return Type::Named(name.clone());
-        }
-        if self.open.iter().any(|open| open == reference) {
-            let name = self.free_name(reference);
-            self.names.insert(reference.to_owned(), name.clone());
-            return Type::Named(name);
-        }
-        let root = self.root;
-        let Some(target) = pointer(root, reference) else {
-            return self.unknown(format!("`{}` leads nowhere in the schema", name::cut(reference, 80)));
-        };
-        self.open.push(reference.to_owned());
-        let ty = self.convert(target, depth);
-        self.open.pop();
-        match self.names.get(reference) {
-            Some(name) => {
-                self.named.push((name.clone(), ty));
-                Type::Named(name.clone())
-            }
-            None => ty,
-        }
-    }
-
-    fn free_name(&mut self, reference: &str) -> String {
-        let last = reference.rsplit(['/', '#']).next().unwrap_or_default();
-        let mut wanted = format!("{}{}", self.prefix, pascal(last));
-        if wanted.starts_with(|c: char| c.is_ascii_digit()) {
-            wanted.insert(0, '_');
-        }
-        let mut name = wanted.clone();
-        let mut number = 2;
-        while !self.taken.insert(name.clone()) {
-            name = format!("{wanted}{number}");
-            number += 1;
-        }
-        name
-    }
-
-    fn unknown(&mut self, note: String) -> Type {
-        if !self.notes.contains(&note) {
-            self.notes.push(note);
-        }
-        Type::Unknown
-    }
-
-    fn convert(&mut self, schema: &Value, depth: usize) -> Type {
+impl<'a> Converter<'a, '_> {
+    /// Converts a part. `around` is the `type` that the schema around it states for the same value.
+    fn part(&mut self, schema: &'a Value, depth: usize, around: Option<&'a Value>) -> Type {
         if depth > MAX_DEPTH || self.left == 0 {
-            return self.unknown("the schema is too large to be shown whole".to_owned());
+            return self.unknown(TOO_LARGE.to_owned());
         }
         self.left -= 1;
         match schema {
             Value::Bool(true) => Type::Unknown,
             Value::Bool(false) => Type::Never,
-            Value::Object(map) => self.schema(map, depth + 1),
+            Value::Object(map) => self.schema(map, depth + 1, around),
             Value::Null | Value::Number(_) | Value::String(_) | Value::Array(_) => {
                 self.unknown("a part of the schema is not a schema".to_owned())
             }
         }
     }
 
-    fn schema(&mut self, map: &Map<String, Value>, depth: usize) -> Type {
-        let mut parts = Vec::new();
-        if let Some(reference) = map.get("$ref").and_then(Value::as_str) {
-            parts.push(self.reference(reference, depth));
+    fn schema(&mut self, map: &'a Map<String, Value>, depth: usize, around: Option<&'a Value>) -> Type {
+        let stated = map.get("type").or(around).or_else(|| {
+            let parts = list(map, "allOf").iter();
+            parts.filter_map(Value::as_object).find_map(|part| part.get("type"))
+        });
+        let mut ty = self.own(map, depth, stated);
+        if let Some(reference) = Document::reference(map) {
+            ty = both(self.reference(map, reference), ty);
         }
-        let own = self.own(map, depth);
-        if own != Type::Unknown {
-            parts.push(own);
+        for part in list(map, "allOf") {
+            ty = both(ty, self.part(part, depth, stated));
         }
-        for key in ["allOf", "anyOf", "oneOf"] {
-            let Some(alternatives) = map.get(key).and_then(Value::as_array).filter(|list| !list.is_empty()) else {
-                continue;
-            };
-            let types: Vec<Type> = alternatives.iter().map(|part| self.convert(part, depth)).collect();
-            if key == "allOf" { parts.extend(types) } else { parts.push(union(types)) }
+        for key in ["anyOf", "oneOf"] {
+            if !list(map, key).is_empty() {
+                ty = both(ty, self.variants(map, key, depth, stated));
+            }
         }
-        let ty = intersection(parts);
         match map.get("nullable") {
-            Some(Value::Bool(true)) if ty != Type::Unknown => union(vec![ty, Type::Keyword("null")]),
+            Some(Value::Bool(true)) => union(vec![ty, Type::Keyword("null")]),
             _ => ty,
         }
     }
 
+    /// Returns the name of what a reference leads to.
+    fn reference(&mut self, holder: &Map<String, Value>, reference: &str) -> Type {
+        let shown = || name::cut(reference, 80);
+        match self.document.resolve(holder, reference) {
+            Target::Part(Value::Bool(true)) => Type::Unknown,
+            Target::Part(Value::Bool(false)) => Type::Never,
+            Target::Part(part @ Value::Object(_)) => {
+                let next = self.output.definitions.len();
+                let place = *self.places.entry(std::ptr::from_ref(part)).or_insert(next);
+                if place == next {
+                    let is_root = std::ptr::eq(part, self.document.root());
+                    let hint = if is_root { self.root_hint.to_owned() } else { hint(reference) };
+                    self.output.definitions.push(Definition { hint, ty: Type::Unknown, docs: Vec::new() });
+                    self.queue.push((place, part));
+                }
+                Type::Named(place)
+            }
+            Target::Part(_) => self.unknown(format!("`{}` leads to something that is not a schema", shown())),
+            Target::Outside => self.unknown(format!("`{}` leads outside the schema and is not fetched", shown())),
+            Target::Nowhere => self.unknown(format!("`{}` leads nowhere in the schema", shown())),
+        }
+    }
+
+    fn unknown(&mut self, note: String) -> Type {
+        self.note(note);
+        Type::Unknown
+    }
+
+    fn note(&mut self, note: String) {
+        const MAX_NOTES: usize = 20;
+        if self.output.notes.len() < MAX_NOTES && !self.output.notes.contains(&note) {
+            self.output.notes.push(note);
+        }
+    }
+
     /// Returns what the schema itself says, without references and combinations.
-    fn own(&mut self, map: &Map<String, Value>, depth: usize) -> Type {
+    fn own(&mut self, map: &'a Map<String, Value>, depth: usize, stated: Option<&'a Value>) -> Type {
+        let fits = |ty: &Type, stated: &Value| match stated {
+            Value::String(one) => literal::is_of(ty, one),
+            Value::Array(many) => many.iter().filter_map(Value::as_str).any(|one| literal::is_of(ty, one)),
+            _ => true,
+        };
         if let Some(value) = map.get("const") {
             return literal(value);
         }
         if let Some(options) = map.get("enum").and_then(Value::as_array) {
-            if options.len() <= MAX_ENUM {
-                return union(options.iter().map(literal).collect());
-            }
-            self.notes.push(format!("an enum of {} values is shown as its type", options.len()));
+            let Some(types) = literal::all(options) else {
+                self.note(format!("an enum of {} values is shown as its type", options.len()));
+                return literal::kinds(options);
+            };
+            let kept: Vec<Type> =
+                types.iter().filter(|ty| stated.is_none_or(|stated| fits(ty, stated))).cloned().collect();
+            // An enum that contradicts its type takes nothing at all; the values are what the author knew.
+            return union(if kept.is_empty() { types } else { kept });
         }
-        match map.get("type") {
+        match stated {
             Some(Value::String(one)) => self.typed(one, map, depth),
             Some(Value::Array(many)) => {
-                let types = many.iter().filter_map(Value::as_str).map(|one| self.typed(one, map, depth)).collect();
-                union(types)
+                let names: HashSet<&str> = many.iter().filter_map(Value::as_str).collect();
+                let mut once = names.clone();
+                let in_order = many.iter().filter_map(Value::as_str).filter(|name| once.remove(name));
+                union(in_order.map(|one| self.typed(one, map, depth)).collect())
             }
-            _ if ["properties", "additionalProperties", "required"].iter().any(|key| map.contains_key(*key)) => {
-                self.typed("object", map, depth)
+            _ => {
+                let kinds = KINDS.iter().filter(|(_, keywords)| keywords.iter().any(|key| map.contains_key(*key)));
+                let types: Vec<Type> = kinds.map(|(kind, _)| self.typed(kind, map, depth)).collect();
+                if types.is_empty() { Type::Unknown } else { union(types) }
             }
-            _ if ["items", "prefixItems"].iter().any(|key| map.contains_key(*key)) => self.typed("array", map, depth),
-            _ => Type::Unknown,
         }
     }
 
-    fn typed(&mut self, name: &str, map: &Map<String, Value>, depth: usize) -> Type {
+    fn typed(&mut self, name: &str, map: &'a Map<String, Value>, depth: usize) -> Type {
         match name {
             "string" => Type::Keyword("string"),
             "number" | "integer" => Type::Keyword("number"),
@@ -234,226 +203,60 @@ impl<'a> Converter<'a> {
             other => self.unknown(format!("`{}` is not a type of JSON Schema", name::cut(other, 80))),
         }
     }
-
-    fn array(&mut self, map: &Map<String, Value>, depth: usize) -> Type {
-        // Before 2020-12 a tuple was an array in `items`, and `additionalItems` said what follows.
-        let (items, rest) = match (map.get("prefixItems"), map.get("items")) {
-            (Some(Value::Array(prefix)), rest) => (Some(prefix), rest),
-            (_, Some(Value::Array(prefix))) => (Some(prefix), map.get("additionalItems")),
-            (_, rest) => (None, rest),
-        };
-        let Some(items) = items else {
-            return match rest {
-                Some(schema) => Type::Array(Box::new(self.convert(schema, depth))),
-                None => Type::Array(Box::new(Type::Unknown)),
-            };
-        };
-        let count = |key: &str| map.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok());
-        let mut required: Vec<Type> = items.iter().map(|schema| self.convert(schema, depth)).collect();
-        let optional = required.split_off(count("minItems").unwrap_or(0).min(required.len()));
-        let closed = count("maxItems").is_some_and(|max| max <= items.len());
-        let rest = match rest {
-            _ if closed => None,
-            Some(Value::Bool(false)) => None,
-            Some(schema) => Some(self.convert(schema, depth)),
-            None => Some(Type::Unknown),
-        };
-        Type::Tuple { required, optional, rest: rest.map(Box::new) }
-    }
-
-    fn object(&mut self, map: &Map<String, Value>, depth: usize) -> Type {
-        let required: HashSet<&str> =
-            map.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect();
-        let mut properties = Vec::new();
-        for (name, schema) in map.get("properties").and_then(Value::as_object).into_iter().flatten() {
-            let ty = self.convert(schema, depth);
-            properties.push(Property {
-                name: name.clone(),
-                required: required.contains(name.as_str()),
-                ty,
-                docs: docs(schema),
-            });
-        }
-        // A key that must be there and is described nowhere.
-        let mut extra: Vec<&str> =
-            required.into_iter().filter(|key| !properties.iter().any(|property| property.name == *key)).collect();
-        extra.sort_unstable();
-        properties.extend(extra.into_iter().map(|name| Property {
-            name: name.to_owned(),
-            required: true,
-            ty: Type::Unknown,
-            docs: Vec::new(),
-        }));
-        let index = match map.get("additionalProperties") {
-            Some(Value::Bool(false)) => None,
-            // TypeScript wants every property to fit the index type, so beside properties it can only be the widest.
-            Some(Value::Object(_)) if !properties.is_empty() => Some(Type::Unknown),
-            Some(schema @ Value::Object(_)) => Some(self.convert(schema, depth)),
-            Some(_) => Some(Type::Unknown),
-            None if map.contains_key("patternProperties") => Some(Type::Unknown),
-            // Open by the letter of the standard, closed by intent: `properties` alone lists what there is.
-            None if map.contains_key("properties") => None,
-            None => Some(Type::Unknown),
-        };
-        Type::Object(Object { properties, index: index.map(Box::new) })
-    }
 }
 
-/// Returns the names that a type is, or is a combination of: not those inside its objects and lists.
-fn bare<'t>(ty: &'t Type, found: &mut Vec<&'t str>) {
-    match ty {
-        Type::Named(name) => found.push(name),
-        Type::Union(parts) | Type::Intersection(parts) => parts.iter().for_each(|part| bare(part, found)),
-        Type::Unknown
-        | Type::Never
-        | Type::Keyword(_)
-        | Type::Literal(_)
-        | Type::Array(_)
-        | Type::Tuple { .. }
-        | Type::Object(_) => {}
-    }
+/// The keywords that tell of which type a schema without `type` is. `format` is not among them: there are formats of numbers.
+const KINDS: [(&str, &[&str]); 4] = [
+    (
+        "object",
+        &[
+            "properties",
+            "required",
+            "additionalProperties",
+            "patternProperties",
+            "unevaluatedProperties",
+            "propertyNames",
+            "minProperties",
+            "maxProperties",
+            "dependentRequired",
+        ],
+    ),
+    ("array", &["items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "contains"]),
+    ("string", &["minLength", "maxLength", "pattern", "contentEncoding", "contentMediaType"]),
+    ("number", &["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]),
+];
+
+/// Returns the list under a keyword, or an empty one.
+fn list<'a>(map: &'a Map<String, Value>, key: &str) -> &'a [Value] {
+    map.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Returns whether `from` is `to`, or is made of it.
-fn leads_to(named: &[(String, Type)], from: &str, to: &str) -> bool {
-    let mut seen = HashSet::new();
-    let mut open = vec![from];
-    while let Some(name) = open.pop() {
-        if name == to {
-            return true;
-        }
-        if seen.insert(name)
-            && let Some((_, ty)) = named.iter().find(|(other, _)| other == name)
-        {
-            bare(ty, &mut open);
-        }
-    }
-    false
+/// Returns `unevaluatedProperties` or `unevaluatedItems`, where nothing else in the schema can know of more properties or items
+/// than it does itself.
+fn unevaluated<'a>(map: &'a Map<String, Value>, key: &str) -> Option<&'a Value> {
+    const OTHERS: [&str; 9] =
+        ["allOf", "anyOf", "oneOf", "if", "$ref", "$dynamicRef", "$recursiveRef", "contains", "dependentSchemas"];
+    map.get(key).filter(|_| OTHERS.iter().all(|other| !map.contains_key(*other)))
 }
 
-/// Returns the type without the bare names that `drop` picks, or nothing where it picks none. `itself` is left out, and any
-/// other becomes `unknown`.
-fn without(ty: &Type, itself: &str, drop: &impl Fn(&str) -> bool) -> Option<Type> {
-    let mut found = Vec::new();
-    bare(ty, &mut found);
-    if !found.into_iter().any(drop) {
-        return None;
-    }
-    let keep = |parts: &[Type]| -> Vec<Type> {
-        parts
-            .iter()
-            .filter(|part| !matches!(part, Type::Named(name) if name == itself))
-            .map(|part| without(part, itself, drop).unwrap_or_else(|| part.clone()))
-            .collect()
-    };
-    Some(match ty {
-        Type::Union(parts) => union(keep(parts)),
-        Type::Intersection(parts) => intersection(keep(parts)),
-        _ => Type::Unknown,
-    })
-}
-
-/// Finds what a local reference points to. No other document is ever looked at.
-fn pointer<'v>(root: &'v Value, reference: &str) -> Option<&'v Value> {
-    let path = reference.strip_prefix('#')?;
-    root.pointer(&percent_decoded(path))
-}
-
-fn percent_decoded(text: &str) -> String {
-    if !text.contains('%') {
-        return text.to_owned();
-    }
-    let bytes = text.as_bytes();
-    let mut out = Vec::with_capacity(bytes.len());
-    let mut at = 0;
-    while at < bytes.len() {
-        let hex = (bytes[at] == b'%').then(|| text.get(at + 1..at + 3)).flatten();
-        match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
-            Some(byte) => {
-                out.push(byte);
-                at += 3;
-            }
-            None => {
-                out.push(bytes[at]);
-                at += 1;
-            }
-        }
-    }
-    String::from_utf8_lossy(&out).into_owned()
-}
-
-fn literal(value: &Value) -> Type {
-    match value {
-        Value::Null => Type::Keyword("null"),
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => Type::Literal(value.to_string()),
-        // Rare, and as a type longer than it helps.
-        Value::Array(_) => Type::Array(Box::new(Type::Unknown)),
-        Value::Object(_) => Type::Object(Object { properties: Vec::new(), index: Some(Box::new(Type::Unknown)) }),
-    }
-}
-
-fn union(types: Vec<Type>) -> Type {
-    let mut parts: Vec<Type> = Vec::new();
-    for ty in types {
-        let flat = match ty {
-            Type::Unknown => return Type::Unknown,
-            Type::Union(inner) => inner,
-            other => vec![other],
-        };
-        for part in flat {
-            if part != Type::Never && !parts.contains(&part) {
-                parts.push(part);
-            }
-        }
-    }
-    match parts.len() {
-        0 => Type::Never,
-        1 => parts.remove(0),
-        _ => Type::Union(parts),
-    }
-}
-
-fn intersection(types: Vec<Type>) -> Type {
-    let mut parts: Vec<Type> = Vec::new();
-    for ty in types {
-        if ty == Type::Never {
-            return Type::Never;
-        }
-        if ty != Type::Unknown && !parts.contains(&ty) {
-            parts.push(ty);
-        }
-    }
-    match parts.len() {
-        0 => Type::Unknown,
-        1 => parts.remove(0),
-        _ => Type::Intersection(parts),
-    }
-}
-
-/// Returns what a property's comment says: its description, and as tags what a type cannot carry.
-fn docs(schema: &Value) -> Vec<String> {
-    let Some(map) = schema.as_object() else { return Vec::new() };
-    let mut lines: Vec<String> = map
-        .get("description")
-        .or_else(|| map.get("title"))
-        .and_then(Value::as_str)
-        .map(|text| text.trim().lines().map(|line| line.trim_end().to_owned()).collect())
-        .unwrap_or_default();
-    if map.get("deprecated") == Some(&Value::Bool(true)) {
-        lines.push("@deprecated".to_owned());
-    }
-    for key in ["default", "format", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf"]
-        .into_iter()
-        .chain(["minLength", "maxLength", "minItems", "maxItems", "pattern"])
-    {
-        match map.get(key) {
-            Some(Value::String(text)) if key != "default" => lines.push(format!("@{key} {}", name::cut(text, 100))),
-            Some(value) => lines.push(format!("@{key} {}", name::cut(&value.to_string(), 100))),
-            None => {}
-        }
-    }
-    if map.get("type").and_then(Value::as_str) == Some("integer") && !lines.is_empty() {
-        lines.push("@integer".to_owned());
-    }
-    lines
+/// Returns what a reference calls the part that it leads to: the last word that is a name and no keyword or number.
+fn hint(reference: &str) -> String {
+    const STRUCTURE: [&str; 12] = [
+        "properties",
+        "items",
+        "anyOf",
+        "oneOf",
+        "allOf",
+        "$defs",
+        "definitions",
+        "additionalProperties",
+        "prefixItems",
+        "schema",
+        "components",
+        "schemas",
+    ];
+    let decoded = crate::document::decoded(reference);
+    let words = decoded.rsplit(['/', '#']).filter(|word| !word.is_empty() && !word.bytes().all(|b| b.is_ascii_digit()));
+    let word = words.into_iter().find(|word| !STRUCTURE.contains(word)).unwrap_or_default();
+    name::cut(&word.replace("~1", "/").replace("~0", "~"), 60)
 }

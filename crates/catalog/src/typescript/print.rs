@@ -1,86 +1,37 @@
-//! Writes types as text: on one line for messages, or over many lines with comments for files.
+//! Types over many lines with comments, for files.
 
-use super::convert::{Object, Type};
+use super::{
+    line::Line,
+    names::Names,
+    shape::{Definition, Object, Type},
+};
 use crate::name;
 
-/// An object type without comments stays on its line up to this width.
+/// A type without comments stays on its line up to this width.
 const MAX_INLINE: usize = 80;
 
-/// Returns the type on one line, without comments.
-pub(super) fn inline(ty: &Type) -> String {
-    match ty {
-        Type::Unknown => "unknown".to_owned(),
-        Type::Never => "never".to_owned(),
-        Type::Keyword(word) => (*word).to_owned(),
-        Type::Literal(text) | Type::Named(text) => text.clone(),
-        Type::Array(item) => format!("{}[]", operand(item)),
-        Type::Tuple { .. } => {
-            let parts: Vec<String> = tuple(ty)
-                .into_iter()
-                .map(|(head, item, tail)| format!("{head}{}{tail}", tuple_item(item, tail)))
-                .collect();
-            format!("[{}]", parts.join(", "))
-        }
-        Type::Object(object) => inline_object(object),
-        Type::Union(parts) => parts.iter().map(inline).collect::<Vec<_>>().join(" | "),
-        Type::Intersection(parts) => parts.iter().map(operand).collect::<Vec<_>>().join(" & "),
-    }
-}
-
-fn inline_object(object: &Object) -> String {
-    let mut parts: Vec<String> = object
-        .properties
-        .iter()
-        .map(|property| {
-            let mark = if property.required { "" } else { "?" };
-            format!("{}{mark}: {}", name::key(&property.name), inline(&property.ty))
-        })
-        .collect();
-    parts.extend(object.index.iter().map(|index| format!("[key: string]: {}", inline(index))));
-    // `{}` alone would be any value but null.
-    if parts.is_empty() { "Record<string, never>".to_owned() } else { format!("{{ {} }}", parts.join("; ")) }
-}
-
-/// Returns the type so that `[]` or `&` may follow.
-fn operand(ty: &Type) -> String {
-    match ty {
-        Type::Union(_) | Type::Intersection(_) => format!("({})", inline(ty)),
-        Type::Unknown
-        | Type::Never
-        | Type::Keyword(_)
-        | Type::Literal(_)
-        | Type::Named(_)
-        | Type::Array(_)
-        | Type::Tuple { .. }
-        | Type::Object(_) => inline(ty),
-    }
-}
-
-/// Returns the items of a tuple with what stands before and after each.
-fn tuple(ty: &Type) -> Vec<(&'static str, &Type, &'static str)> {
-    let Type::Tuple { required, optional, rest } = ty else { return Vec::new() };
-    let required = required.iter().map(|item| ("", item, ""));
-    let optional = optional.iter().map(|item| ("", item, "?"));
-    required.chain(optional).chain(rest.iter().map(|item| ("...", &**item, "[]"))).collect()
-}
-
-fn tuple_item(item: &Type, tail: &str) -> String {
-    if tail.is_empty() { inline(item) } else { operand(item) }
-}
-
 /// Builds an indented text.
+#[derive(Default)]
 pub(super) struct Printer {
     text: String,
     indent: usize,
 }
 
 impl Printer {
-    pub(super) fn new() -> Self {
-        Self { text: String::new(), indent: 0 }
-    }
-
     pub(super) fn finish(self) -> String {
         self.text
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.text.len()
+    }
+
+    /// Writes `type name = …;`.
+    pub(super) fn definition(&mut self, definition: &Definition, name: &str, names: &Names) {
+        self.docs(&definition.docs);
+        self.begin(&format!("type {name} = "));
+        self.write(&definition.ty, names);
+        self.push(";\n");
     }
 
     pub(super) fn line(&mut self, text: &str) {
@@ -100,7 +51,12 @@ impl Printer {
 
     /// Starts a line and leaves it open.
     pub(super) fn begin(&mut self, text: &str) {
-        self.text.push_str(&"  ".repeat(self.indent));
+        (0..self.indent).for_each(|_| self.text.push_str("  "));
+        self.text.push_str(text);
+    }
+
+    /// Goes on with the open line.
+    pub(super) fn push(&mut self, text: &str) {
         self.text.push_str(text);
     }
 
@@ -124,96 +80,91 @@ impl Printer {
         }
     }
 
-    /// Starts a line with `head` and the type. `tail` ends the line, unless more of it is to come.
-    pub(super) fn typed(&mut self, head: &str, ty: &Type, tail: &str) {
-        self.begin(head);
-        self.write(ty);
-        self.text.push_str(tail);
-        if tail.ends_with(';') {
-            self.text.push('\n');
-        }
-    }
-
-    /// Ends an open line with the type and `tail`.
-    pub(super) fn finish_typed(&mut self, ty: &Type, tail: &str) {
-        self.write(ty);
-        self.text.push_str(tail);
-        self.text.push('\n');
-    }
-
-    fn write(&mut self, ty: &Type) {
-        if !has_docs(ty) {
-            let text = inline(ty);
-            if text.len() <= MAX_INLINE {
-                self.text.push_str(&text);
-                return;
-            }
+    /// Goes on with the type.
+    pub(super) fn write(&mut self, ty: &Type, names: &Names) {
+        if !has_docs(ty)
+            && let Some(text) = Line::within(MAX_INLINE, ty, names)
+        {
+            return self.push(&text);
         }
         match ty {
-            Type::Object(object) if !object.properties.is_empty() => self.write_object(object),
-            Type::Array(item) => self.write_operand(item, "[]"),
-            Type::Union(parts) => self.write_parts(parts, " | ", false),
-            Type::Intersection(parts) => self.write_parts(parts, " & ", true),
-            Type::Tuple { .. } => {
-                self.text.push('[');
-                for (index, (head, item, tail)) in tuple(ty).into_iter().enumerate() {
-                    self.text.push_str(if index > 0 { ", " } else { "" });
-                    self.text.push_str(head);
-                    if tail.is_empty() { self.write(item) } else { self.write_operand(item, tail) }
+            Type::Object(object) => self.write_object(object, names),
+            Type::Array(item) => {
+                self.write_operand(item, names);
+                self.push("[]");
+            }
+            Type::Union(parts) => {
+                for (index, part) in parts.iter().enumerate() {
+                    self.push(if index > 0 { " | " } else { "" });
+                    self.write_operand(part, names);
                 }
-                self.text.push(']');
             }
-            Type::Object(Object { index: Some(index), .. }) => {
-                self.text.push_str("{ [key: string]: ");
-                self.write(index);
-                self.text.push_str(" }");
+            Type::Intersection(parts) => {
+                for (index, part) in parts.iter().enumerate() {
+                    self.push(if index > 0 { " & " } else { "" });
+                    self.write_operand(part, names);
+                }
             }
-            Type::Unknown | Type::Never | Type::Keyword(_) | Type::Literal(_) | Type::Named(_) | Type::Object(_) => {
-                self.text.push_str(&inline(ty));
+            Type::Tuple { .. } => {
+                self.push("[");
+                for (index, (head, item, tail)) in ty.items().into_iter().enumerate() {
+                    self.push(if index > 0 { ", " } else { "" });
+                    self.push(head);
+                    if tail.is_empty() {
+                        self.write(item, names)
+                    } else {
+                        self.write_operand(item, names)
+                    }
+                    self.push(tail);
+                }
+                self.push("]");
+            }
+            Type::Unknown | Type::Never | Type::Keyword(_) | Type::Literal(_) | Type::Named(_) => {
+                self.push(&Line::within(usize::MAX, ty, names).unwrap_or_default());
             }
         }
     }
 
-    fn write_object(&mut self, object: &Object) {
-        self.text.push_str("{\n");
+    fn write_object(&mut self, object: &Object, names: &Names) {
+        let index = object.index();
+        if object.properties.is_empty() {
+            match index {
+                None => self.push("Record<string, never>"),
+                Some(index) => {
+                    self.push("{ [key: string]: ");
+                    self.write(&index, names);
+                    self.push(" }");
+                }
+            }
+            return;
+        }
+        self.push("{\n");
         self.indent += 1;
         for property in &object.properties {
             self.docs(&property.docs);
-            let mark = if property.required { "" } else { "?" };
-            self.typed(&format!("{}{mark}: ", name::key(&property.name)), &property.ty, ";");
+            self.begin(&name::key(&property.name));
+            self.push(if property.required { ": " } else { "?: " });
+            self.write(&property.ty, names);
+            self.push(";\n");
         }
-        if let Some(index) = &object.index {
-            self.typed("[key: string]: ", index, ";");
+        if let Some(index) = index {
+            self.begin("[key: string]: ");
+            self.write(&index, names);
+            self.push(";\n");
         }
         self.indent -= 1;
         self.begin("}");
     }
 
-    fn write_parts(&mut self, parts: &[Type], between: &str, operands: bool) {
-        for (index, part) in parts.iter().enumerate() {
-            self.text.push_str(if index > 0 { between } else { "" });
-            if operands { self.write_operand(part, "") } else { self.write(part) }
-        }
-    }
-
-    fn write_operand(&mut self, ty: &Type, tail: &str) {
+    fn write_operand(&mut self, ty: &Type, names: &Names) {
         let grouped = matches!(ty, Type::Union(_) | Type::Intersection(_));
-        self.text.push_str(if grouped { "(" } else { "" });
-        self.write(ty);
-        self.text.push_str(if grouped { ")" } else { "" });
-        self.text.push_str(tail);
+        self.push(if grouped { "(" } else { "" });
+        self.write(ty, names);
+        self.push(if grouped { ")" } else { "" });
     }
 }
 
 fn has_docs(ty: &Type) -> bool {
-    match ty {
-        Type::Unknown | Type::Never | Type::Keyword(_) | Type::Literal(_) | Type::Named(_) => false,
-        Type::Array(item) => has_docs(item),
-        Type::Tuple { .. } => tuple(ty).into_iter().any(|(_, item, _)| has_docs(item)),
-        Type::Object(object) => {
-            object.properties.iter().any(|property| !property.docs.is_empty() || has_docs(&property.ty))
-                || object.index.as_deref().is_some_and(has_docs)
-        }
-        Type::Union(parts) | Type::Intersection(parts) => parts.iter().any(has_docs),
-    }
+    let own = matches!(ty, Type::Object(object) if object.properties.iter().any(|property| !property.docs.is_empty()));
+    own || ty.parts().into_iter().any(has_docs)
 }

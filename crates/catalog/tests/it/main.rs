@@ -2,13 +2,17 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod arguments;
+mod bounds;
 mod catalog;
 mod command;
+mod corpus;
 mod declarations;
 mod demo;
 mod guard;
 mod mcp;
+mod schemas;
 mod support;
+mod tsc;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -142,6 +142,12 @@ impl<'a> Table<'a> {
         self.or_fault(number, key, item, &format!("a whole number from {} to {}", range.start(), range.end()))
     }
 
+    /// Reads a switch.
+    pub(crate) fn flag(&self, key: &str) -> Option<bool> {
+        let item = self.items.get(key)?;
+        self.or_fault(item.as_bool(), key, item, "`true` or `false`")
+    }
+
     /// Reads a list of texts.
     pub(crate) fn texts(&self, key: &str) -> Option<Vec<String>> {
         let item = self.items.get(key)?;

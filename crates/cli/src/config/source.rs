@@ -15,6 +15,8 @@ const COMMON: &[&str] = &[
     "include",
     "exclude",
     "trust_annotations",
+    "coerce_arguments",
+    "apply_defaults",
     "max_in_flight",
     "connect_timeout_ms",
     "call_idle_timeout_ms",
@@ -107,6 +109,8 @@ fn common(table: &Table<'_>, makes_tools: bool, source: &mut SourceSettings) {
     source.exclude = globs("exclude");
     let trust = [("none", Trust::None), ("effect", Trust::Effect), ("all", Trust::All)];
     source.trust_annotations = table.choice("trust_annotations", &trust).unwrap_or(source.trust_annotations);
+    source.coerce_arguments = table.flag("coerce_arguments").unwrap_or(source.coerce_arguments);
+    source.apply_defaults = table.flag("apply_defaults").unwrap_or(source.apply_defaults);
     if let Some(most) = table.whole("max_in_flight", 1..=10_000) {
         source.max_in_flight = usize::try_from(most).unwrap_or(usize::MAX);
     }

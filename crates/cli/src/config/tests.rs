@@ -112,6 +112,7 @@ command = []
 env = { A = 5, "B=C" = "x" }
 trust_annotations = true
 max_in_flight = 0
+coerce_arguments = "yes"
 [sources.d.tools."list_*"]
 effect = "reads"
 approval = "ask"
@@ -147,14 +148,15 @@ type = 5
     refrain.toml:21: `sources.d.env."B=C"` is no name of a variable
     refrain.toml:22: `sources.d.trust_annotations` is true; write one of `none`, `effect`, `all`
     refrain.toml:23: `sources.d.max_in_flight` is the number 0; write a whole number from 1 to 10000
-    refrain.toml:25: `sources.d.tools."list_*".effect` is the text "reads"; write one of `read`, `write`, `destructive`
-    refrain.toml:26: `sources.d.tools."list_*".approval` comes with a later release; remove it until then
-    refrain.toml:28: `sources.e.type` is "openapi", which comes with a later release; there are `mcp`, `command`, `demo`
-    refrain.toml:32: `sources.f.tools.t.command` uses `{nme}`, which `input` does not declare; did you mean `name`?
-    refrain.toml:34: `sources.f.tools.t.output` (`pattern`) cannot stand beside a JSON format; use `lines` or remove the pattern
-    refrain.toml:35: `sources.f.tools.t.replay` is the text "always"; write one of `safe`, `keyed`, `unsafe`
-    refrain.toml:38: `sources.g.url` comes with a later release; remove it until then
-    refrain.toml:40: `sources."h.i".type` is the number 5; write a text
+    refrain.toml:24: `sources.d.coerce_arguments` is the text "yes"; write `true` or `false`
+    refrain.toml:26: `sources.d.tools."list_*".effect` is the text "reads"; write one of `read`, `write`, `destructive`
+    refrain.toml:27: `sources.d.tools."list_*".approval` comes with a later release; remove it until then
+    refrain.toml:29: `sources.e.type` is "openapi", which comes with a later release; there are `mcp`, `command`, `demo`
+    refrain.toml:33: `sources.f.tools.t.command` uses `{nme}`, which `input` does not declare; did you mean `name`?
+    refrain.toml:35: `sources.f.tools.t.output` (`pattern`) cannot stand beside a JSON format; use `lines` or remove the pattern
+    refrain.toml:36: `sources.f.tools.t.replay` is the text "always"; write one of `safe`, `keyed`, `unsafe`
+    refrain.toml:39: `sources.g.url` comes with a later release; remove it until then
+    refrain.toml:41: `sources."h.i".type` is the number 5; write a text
     "#);
 }
 
@@ -244,6 +246,17 @@ fn programs_and_folders_are_relative_to_the_file() {
     b: ["npx"] [] in Some("DIR/sub")
     c: ["t"] in Some("DIR")
     "#);
+}
+
+#[test]
+fn arguments_are_mended_only_where_the_source_says_so() {
+    let config = "[sources.a]\ntype = \"mcp\"\ncommand = [\"x\"]\n[sources.b]\ntype = \"mcp\"\ncommand = [\"x\"]\n\
+        coerce_arguments = true\napply_defaults = true\n";
+    let config = Place::new(config).config();
+    let switches: Vec<_> =
+        config.settings.sources.iter().map(|source| (source.coerce_arguments, source.apply_defaults)).collect();
+    assert_eq!(switches, [(false, false), (true, true)]);
+    assert_eq!(origin(&config, "sources.b.coerce_arguments"), "true from refrain.toml:7");
 }
 
 #[test]
