@@ -25,6 +25,10 @@ fn a_type_that_was_observed_is_declared_at_the_next_start() {
     place.report(script, &[]);
     let declared = shown(&place);
     assert!(declared.contains("id: number") && declared.contains("as observed in earlier calls"), "{declared}");
+    let told = place.run(&["tools", "show", "shelf.show"]).expect(0).stdout;
+    assert!(told.contains("this was observed in 2 results") && told.contains("\"id\""), "{told}");
+    let told = place.run(&["tools", "show", "shelf.show", "--output", "json"]).expect(0).json();
+    assert_eq!(told["observed"]["calls"], 2, "{told:#}");
     let kept = place.read(".refrain/observed.json");
     assert!(kept.contains("\"calls\":2") && !kept.contains("s3cr3t"), "{kept}");
 

@@ -58,6 +58,7 @@ fn object(shown: &Description) -> Value {
     object["output"] = shown.output.as_str().into();
     object["approval"] = NO_APPROVAL.into();
     object["example"] = json!(shown.example);
+    object["observed"] = json!(shown.tool.observed);
     object
 }
 
@@ -80,9 +81,15 @@ fn lines(shown: &Description) -> String {
         let _ = writeln!(text, "note      {note}");
     }
     let _ = writeln!(text, "\ninput schema\n{}", json::pretty(&tool.input_schema.to_string()));
-    let output = match &tool.output_schema {
-        Some(schema) => format!("output schema\n{}", json::pretty(&schema.to_string())),
-        None => "no output schema is declared".to_owned(),
+    let output = match (&tool.output_schema, &tool.observed) {
+        (Some(schema), _) => format!("output schema\n{}", json::pretty(&schema.to_string())),
+        (None, Some(observed)) => format!(
+            "no output schema is declared; this was observed in {} {}\n{}",
+            observed.calls,
+            if observed.calls == 1 { "result" } else { "results" },
+            json::pretty(&observed.schema.to_string())
+        ),
+        (None, None) => "no output schema is declared".to_owned(),
     };
     let _ = writeln!(text, "\n{output}");
     text
