@@ -22,6 +22,7 @@
 //! from that is the runtime's business.
 
 mod arguments;
+mod backoff;
 mod catalog;
 mod command;
 pub mod demo;
@@ -31,6 +32,7 @@ mod glob;
 mod name;
 mod process;
 mod search;
+mod secrets;
 mod settings;
 mod source;
 mod sources;
@@ -44,8 +46,10 @@ pub use glob::Glob;
 pub use process::guard_main;
 pub use search::Hit;
 pub use settings::{
-    CommandSettings, CommandTool, CommandToolSettings, Environment, Functions, McpSettings, Output, OutputFormat,
-    SharedFunctions, SourceKind, SourceSettings, ToolOverride, Trust,
+    Answer, CommandSettings, CommandTool, CommandToolSettings, Elicit, Environment, Functions, McpHttpSettings,
+    McpSettings, Output, OutputFormat, Proxies, Question, Secrets, SharedFunctions, SourceKind, SourceSettings,
+    ToolOverride, Trust,
 };
-pub use sources::{CallOutput, CallRequest, Sources};
+pub use source::Server;
+pub use sources::{CallOutput, CallRequest, Diagnosis, Sources};
 pub use tool::{Effect, Replay, Tool};
