@@ -7,8 +7,13 @@ mod command;
 mod declarations;
 mod demo;
 mod guard;
+mod http;
+mod lifecycle;
 mod mcp;
+mod questions;
+mod scripted;
 mod support;
+mod transport;
 
 #[test]
 fn no_test_file_is_forgotten() {
