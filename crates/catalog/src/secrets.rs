@@ -45,10 +45,14 @@ impl Secrets {
                 hidden[at..at + PART].fill(true);
             }
         }
-        // One that is shorter than a part is looked for whole.
+        // One that is shorter than a part is looked for whole, and as a word: it may be a common one.
         for value in self.values.iter().filter(|value| value.len() < PART) {
             for (at, _) in text.match_indices(value.as_str()) {
-                hidden[at..at + value.len()].fill(true);
+                let end = at + value.len();
+                let is_word = !text[..at].ends_with(char::is_alphanumeric) && !text[end..].starts_with(char::is_alphanumeric);
+                if is_word {
+                    hidden[at..end].fill(true);
+                }
             }
         }
         let mut shown = String::with_capacity(text.len());
@@ -120,7 +124,7 @@ mod tests {
         check("12345", "12345");
         check("Bearer", "***");
         check("ünï cöd ünïcödé", "ünï cöd ***");
-        check("pin, spin", "***, s***");
+        check("pin, spin", "***, spin");
         check("", "");
         assert_eq!(format!("{secrets:?}"), "***");
     }

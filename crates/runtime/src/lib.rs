@@ -34,9 +34,9 @@ pub use clock::{Clock, SystemClock};
 pub use config::{Durability, LimitSettings, Settings};
 pub use error::RuntimeError;
 pub use refrain_catalog::{
-    CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DIALECTS, Description, Dialect, Effect,
-    Environment, ErrorCode, Functions, Glob, Hit, McpSettings, Output, OutputFormat, Replay, SettingsError,
-    SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride, Trust, Unresolved, demo,
+    Answer, CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DIALECTS, Description, Diagnosis,
+    Dialect, Effect, Elicit, Environment, ErrorCode, Functions, Glob, Hit, McpHttpSettings, McpSettings, Output,
+    OutputFormat, Question, Replay, Secrets, SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride, Trust, Unresolved, demo,
     guard_main,
 };
 pub use refrain_engine::{EngineError, Language};
