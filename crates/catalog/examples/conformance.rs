@@ -75,7 +75,11 @@ fn main() {
         let catalog = sources.catalog(Duration::from_secs(20)).await;
         say(&format!("{:?}", catalog.sources()));
         let wanted = context["toolCalls"].as_array().cloned().unwrap_or_else(|| {
-            catalog.tools().iter().map(|tool| json!({"name": tool.name, "arguments": given(tool, catalog.tools())})).collect()
+            catalog
+                .tools()
+                .iter()
+                .map(|tool| json!({"name": tool.name, "arguments": given(tool, catalog.tools())}))
+                .collect()
         });
         for call in wanted {
             let tool = call["name"].as_str().unwrap().to_owned();

@@ -28,8 +28,11 @@ impl Secrets {
     #[must_use]
     pub fn new(values: impl IntoIterator<Item = String>) -> Self {
         let values: Vec<String> = values.into_iter().filter(|value| !value.is_empty()).collect();
-        let parts =
-            values.iter().flat_map(|value| value.as_bytes().windows(PART)).filter_map(|part| part.try_into().ok()).collect();
+        let parts = values
+            .iter()
+            .flat_map(|value| value.as_bytes().windows(PART))
+            .filter_map(|part| part.try_into().ok())
+            .collect();
         Self { values: Arc::new(values), parts: Arc::new(parts) }
     }
 
@@ -49,7 +52,8 @@ impl Secrets {
         for value in self.values.iter().filter(|value| value.len() < PART) {
             for (at, _) in text.match_indices(value.as_str()) {
                 let end = at + value.len();
-                let is_word = !text[..at].ends_with(char::is_alphanumeric) && !text[end..].starts_with(char::is_alphanumeric);
+                let is_word =
+                    !text[..at].ends_with(char::is_alphanumeric) && !text[end..].starts_with(char::is_alphanumeric);
                 if is_word {
                     hidden[at..end].fill(true);
                 }
@@ -116,7 +120,8 @@ mod tests {
 
     #[test]
     fn a_secret_and_every_longer_part_of_it_are_hidden() {
-        let secrets = Secrets::new(["Bearer sk-12345678".to_owned(), "ünïcödé".to_owned(), "pin".to_owned(), String::new()]);
+        let secrets =
+            Secrets::new(["Bearer sk-12345678".to_owned(), "ünïcödé".to_owned(), "pin".to_owned(), String::new()]);
         let check = |text: &str, expect: &str| assert_eq!(secrets.hide(text), expect, "{text}");
         check("nothing here", "nothing here");
         check("key=sk-12345678!", "key=***!");

@@ -222,12 +222,7 @@ impl Drop for Sources {
 }
 
 impl Entry {
-    fn new(
-        settings: SourceSettings,
-        environment: &Environment,
-        children: &Arc<Children>,
-        entry: &Weak<Self>,
-    ) -> Self {
+    fn new(settings: SourceSettings, environment: &Environment, children: &Arc<Children>, entry: &Weak<Self>) -> Self {
         let events = || {
             let entry = Weak::clone(entry);
             Events::new(move |event| {

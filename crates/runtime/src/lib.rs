@@ -36,8 +36,8 @@ pub use error::RuntimeError;
 pub use refrain_catalog::{
     Answer, CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DIALECTS, Description, Diagnosis,
     Dialect, Effect, Elicit, Environment, ErrorCode, Functions, Glob, Hit, McpHttpSettings, McpSettings, Output,
-    OutputFormat, Question, Replay, Secrets, SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride, Trust, Unresolved, demo,
-    guard_main,
+    OutputFormat, Question, Replay, Secrets, SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus,
+    Status, Tool, ToolOverride, Trust, Unresolved, demo, guard_main,
 };
 pub use refrain_engine::{EngineError, Language};
 pub use refrain_journal::{JournalError, RunId, RunState, Take};

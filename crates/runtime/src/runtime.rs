@@ -151,7 +151,8 @@ impl Runtime {
             Ok(read) => read,
             Err(error) => return Ok(Report::syntax(&request.script, &error)),
         };
-        let (journal, engine, catalog) = tokio::join!(self.journal(), self.engine(), self.catalog_for(&read.facts, dialect));
+        let (journal, engine, catalog) =
+            tokio::join!(self.journal(), self.engine(), self.catalog_for(&read.facts, dialect));
         let (journal, (engine, _)) = (journal?, engine?);
         let remarks = self.remarks(engine, &read, &catalog, dialect).await?;
         if let Some(error) = preflight::refusal(&request.script, &remarks.findings) {
@@ -357,10 +358,14 @@ impl Runtime {
         self.sources.diagnose().await
     }
 
-    /// All tools for a script: the sources that it names are waited for, and others only for a moment.
+    /// All tools for a script: the sources that it names are waited for as long as their settings say, and others only for a
+    /// moment.
     async fn catalog_for(&self, facts: &Facts, dialect: Option<&Dialect>) -> Arc<Catalog> {
         let has_all = |catalog: &Catalog| preflight::is_enough(facts, catalog, dialect);
-        self.sources.catalog_until(SOURCES_WAIT, OTHERS_WAIT, has_all).await
+        let longest = self.settings.sources.iter().map(|source| source.connect_timeout).max();
+        // Each has an end of its own, and a moment for the reason of a failure.
+        let wait = longest.unwrap_or_default() + OTHERS_WAIT;
+        self.sources.catalog_until(wait, OTHERS_WAIT, has_all).await
     }
 
     /// Opens the journal, or says why it cannot be opened.

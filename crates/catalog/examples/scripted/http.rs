@@ -109,7 +109,9 @@ impl Answer<'_> {
         }
         let session = self.session.map_or_else(String::new, |session| format!("Mcp-Session-Id: s{session}\r\n"));
         let length = body.len();
-        let head = format!("HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{session}{more}\r\n{body}");
+        let head = format!(
+            "HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{session}{more}\r\n{body}"
+        );
         self.write(head.as_bytes());
     }
 

@@ -146,9 +146,8 @@ impl McpSource {
 
     /// The connection for a call, unless the server is to be left alone.
     async fn connection_for_a_call(&self) -> Result<Arc<Connection>, CallError> {
-        let down = |reason: &str| {
-            CallError::new(ErrorCode::SourceDown, format!("source `{}` is down: {reason}", self.name))
-        };
+        let down =
+            |reason: &str| CallError::new(ErrorCode::SourceDown, format!("source `{}` is down: {reason}", self.name));
         let rest = self.backoff().rest(Instant::now());
         if !rest.is_zero() && self.connection.lock().await.as_ref().is_none_or(|connection| connection.is_over()) {
             let mut error = down("its server ended several times in a row and is started again later");
@@ -342,12 +341,7 @@ impl Source for McpSource {
             notes.push("it does not answer `ping`".to_owned());
         }
         let words = connection.words.text();
-        Facts {
-            server: Some(connection.server()),
-            latency,
-            notes,
-            log: words.lines().map(str::to_owned).collect(),
-        }
+        Facts { server: Some(connection.server()), latency, notes, log: words.lines().map(str::to_owned).collect() }
     }
 
     async fn close(&self) {

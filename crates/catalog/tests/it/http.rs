@@ -120,7 +120,8 @@ async fn an_answer_that_cannot_be_read_fails_its_call_at_once() {
         sources.close().await;
     };
     let event = "data: {\"jsonrpc\":\"2.0\",\"result\":[\n\n";
-    check(json!({"http_status": 200, "content_type": "application/json", "body": "{\"jsonrpc\":\"2.0\",\"id\":9"})).await;
+    check(json!({"http_status": 200, "content_type": "application/json", "body": "{\"jsonrpc\":\"2.0\",\"id\":9"}))
+        .await;
     check(json!({"http_status": 200, "content_type": "application/json", "body": ""})).await;
     check(json!({"http_status": 200, "content_type": "text/event-stream", "body": event})).await;
     check(json!({"http_status": 200, "content_type": "text/event-stream", "body": event, "open": true})).await;
@@ -143,7 +144,9 @@ async fn a_stream_that_breaks_is_taken_up_where_it_broke_or_told_as_interrupted(
     sources.close().await;
 
     // Without numbers there is nothing to take up.
-    for action in [json!({"http_status": 200, "content_type": "text/event-stream", "body": ": hi\n\n"}), json!({"cut": true})] {
+    for action in
+        [json!({"http_status": 200, "content_type": "text/event-stream", "body": ": hi\n\n"}), json!({"cut": true})]
+    {
         let server = with(&action);
         let sources = server.open();
         let failed = sources.call(request("s", "ping", Value::Null)).await.unwrap_err();

@@ -93,8 +93,16 @@ async fn of_ten_sources_one_that_hangs_and_one_that_crashes_hold_up_nobody() {
         format!("{} {}", source.status.as_str(), source.reason.as_deref().unwrap_or_default())
     };
     assert_eq!(reason("stuck"), "connecting ");
-    assert!(reason("crash").ends_with("ended with exit status: 1 before it answered `initialize`"), "{}", reason("crash"));
-    assert!(reason("broken").starts_with("failed cannot start `/nonexistent/acme-mcp`: not found"), "{}", reason("broken"));
+    assert!(
+        reason("crash").ends_with("ended with exit status: 1 before it answered `initialize`"),
+        "{}",
+        reason("crash")
+    );
+    assert!(
+        reason("broken").starts_with("failed cannot start `/nonexistent/acme-mcp`: not found"),
+        "{}",
+        reason("broken")
+    );
     sources.close().await;
 }
 
@@ -170,7 +178,8 @@ async fn all_pages_are_read_and_an_empty_one_is_no_problem() {
 
 #[tokio::test]
 async fn two_thousand_tools_with_one_bad_one_are_all_there_but_that_one() {
-    let mut tools: Vec<Value> = (0..2000).map(|at| tool(&format!("t{at}"), json!([{"text": at.to_string()}]))).collect();
+    let mut tools: Vec<Value> =
+        (0..2000).map(|at| tool(&format!("t{at}"), json!([{"text": at.to_string()}]))).collect();
     tools[1000] = json!({"name": "", "inputSchema": {"type": "object"}});
     let server = Scripted::stdio(json!({"tools": tools}));
     let sources = server.open();
@@ -212,7 +221,11 @@ async fn a_call_may_take_as_long_as_its_settings_say() {
     let mut short = request("s", "slower", Value::Null);
     short.timeout = Some(Duration::from_millis(40));
     assert_eq!(sources.call(short).await.unwrap_err().code, ErrorCode::Timeout);
-    let told = async { while server.methods("notifications/cancelled") == 0 { tokio::task::yield_now().await } };
+    let told = async {
+        while server.methods("notifications/cancelled") == 0 {
+            tokio::task::yield_now().await
+        }
+    };
     tokio::time::timeout(LONG, told).await.unwrap();
     sources.close().await;
 }
@@ -220,10 +233,12 @@ async fn a_call_may_take_as_long_as_its_settings_say() {
 #[tokio::test]
 async fn a_secret_is_in_no_reason_error_or_log() {
     let secret = "sk-live-0123456789abcdef";
-    let mut server = Scripted::stdio(json!({"tools": [tool("refused", json!([{"tool_error": format!("bad key {secret}")}])), tool("bye", json!([]))], "on": [
-        {"when": "start", "do": [{"stdout": format!("using key {secret}\n")}]},
-        {"when": "tools/call:bye", "do": [{"stderr": format!("key 0123456789abcdef…\n")}, {"exit": 1}]},
-    ]}));
+    let mut server = Scripted::stdio(
+        json!({"tools": [tool("refused", json!([{"tool_error": format!("bad key {secret}")}])), tool("bye", json!([]))], "on": [
+            {"when": "start", "do": [{"stdout": format!("using key {secret}\n")}]},
+            {"when": "tools/call:bye", "do": [{"stderr": format!("key 0123456789abcdef…\n")}, {"exit": 1}]},
+        ]}),
+    );
     server.settings.secrets = Secrets::new([secret.to_owned()]);
     let sources = Sources::open(vec![server.settings.clone()], environment());
     assert_eq!(call(&sources, "s", "refused", Value::Null).await, "tool_error: `s.refused`: bad key ***");

@@ -112,7 +112,12 @@ async fn resources_and_prompts_are_tools_unless_the_server_has_such_tools() {
         .collect();
     assert_eq!(
         shown,
-        ["s.get_prompt read safe", "s.list_prompts read safe", "s.list_resources read safe", "s.read_resource read safe"]
+        [
+            "s.get_prompt read safe",
+            "s.list_prompts read safe",
+            "s.list_resources read safe",
+            "s.read_resource read safe"
+        ]
     );
     let check = async |tool: &str, args: Value, expect: Value| {
         let got = call(&sources, "s", tool, args).await;

@@ -122,7 +122,10 @@ async fn a_server_that_speaks_late_of_the_newest_revision_or_never_is_asked_in_t
         let sources = server.open();
         assert_eq!(call(&sources, "s", "ping", Value::Null).await, r#""pong""#, "{answer}");
         let who = sources.diagnose().await.remove(0).server.unwrap();
-        assert_eq!((who.name.as_str(), who.version.as_str(), who.protocol.as_str()), ("scripted", "1.2.3", "2025-11-25"));
+        assert_eq!(
+            (who.name.as_str(), who.version.as_str(), who.protocol.as_str()),
+            ("scripted", "1.2.3", "2025-11-25")
+        );
         sources.close().await;
     }
 }

@@ -56,7 +56,9 @@ impl SettingsFile {
         if name.is_empty() {
             return Err(CommandError::usage("the name is empty; give one"));
         }
-        if let Some(url) = source.url.as_deref().filter(|url| !url.starts_with("https://") && !url.starts_with("http://")) {
+        if let Some(url) =
+            source.url.as_deref().filter(|url| !url.starts_with("https://") && !url.starts_with("http://"))
+        {
             return Err(CommandError::usage(format!("`{url}` is no web address; write `https://…`")));
         }
         let folder = self.path.parent().unwrap_or(&self.current).to_path_buf();
@@ -124,9 +126,9 @@ impl SettingsFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => String::new(),
             Err(error) => return Err(io("read", &error)),
         };
-        let mut document: DocumentMut = text
-            .parse()
-            .map_err(|error: toml_edit::TomlError| CommandError::failed(format!("`{shown}` is no TOML: {}", error.message())))?;
+        let mut document: DocumentMut = text.parse().map_err(|error: toml_edit::TomlError| {
+            CommandError::failed(format!("`{shown}` is no TOML: {}", error.message()))
+        })?;
         edit(&mut document).map_err(CommandError::failed)?;
         replace(&path, &document.to_string()).map_err(|error| io("written", &error))
     }
@@ -240,7 +242,8 @@ fn next(table: &mut Table, position: Option<isize>) -> Option<&mut Table> {
     let mut found: Option<&mut Table> = None;
     for (_, item) in table.iter_mut() {
         let Item::Table(inner) = item else { continue };
-        let own = (inner.position() > position && !inner.is_implicit() && !inner.is_dotted()).then_some(inner.position());
+        let own =
+            (inner.position() > position && !inner.is_implicit() && !inner.is_dotted()).then_some(inner.position());
         let better = |other: &Option<&mut Table>, at| other.as_ref().is_none_or(|other| at < other.position());
         match own {
             Some(at) if better(&found, at) => found = Some(inner),

@@ -114,7 +114,8 @@ fn kind(entry: &Value, folder: &Path, filling: &mut Filling<'_>) -> Result<Sourc
         let headers = filling.pairs("headers", entry.get("headers"), |_| true)?.pairs;
         return Ok(SourceKind::McpHttp(McpHttpSettings { url, headers }));
     }
-    let program = entry.get("command").ok_or("it has neither `command` nor `url`; write the server's program or address")?;
+    let program =
+        entry.get("command").ok_or("it has neither `command` nor `url`; write the server's program or address")?;
     let program = filling.text("command", program)?;
     if program.is_empty() {
         return Err("`command` is empty; write the server's program".to_owned());
@@ -211,7 +212,11 @@ mod tests {
         let variables: Variables =
             [("A", "one"), ("EMPTY", "")].map(|(k, v)| (k.into(), v.into())).into_iter().collect();
         let check = |text: &str, expect: &str| {
-            assert_eq!(fill(text, &variables, &mut Vec::new()).unwrap_or_else(|error| format!("error: {error}")), expect, "{text}");
+            assert_eq!(
+                fill(text, &variables, &mut Vec::new()).unwrap_or_else(|error| format!("error: {error}")),
+                expect,
+                "{text}"
+            );
         };
         check("x ${A}/${A} y", "x one/one y");
         check("${NONE:-two}${A:-two}${EMPTY:-two}${NONE:-}", "twoone");

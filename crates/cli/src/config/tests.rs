@@ -449,7 +449,8 @@ fn what_servers_of_agents_are_given_from_elsewhere_is_not_repeated() {
     assert_eq!(hide("far", "hunter2 literally"), "*** ***");
     let shown = serde_json::to_string(&config.rows).unwrap();
     assert!(!shown.contains("hunter") && !shown.contains("literally"), "{shown}");
-    let SourceKind::Unusable { reason, .. } = &config.settings.sources.iter().find(|s| s.name == "old").unwrap().kind else {
+    let SourceKind::Unusable { reason, .. } = &config.settings.sources.iter().find(|s| s.name == "old").unwrap().kind
+    else {
         panic!()
     };
     insta::assert_snapshot!(reason, @"it is of type `sse`, a transport that the protocol has given up; give the address of its streamable HTTP endpoint, with type `http`");

@@ -8,5 +8,7 @@ mod listings;
 mod mcp;
 mod pipes;
 mod place;
+mod servers;
 mod settings;
+mod sources;
 mod tidy;

@@ -8,12 +8,12 @@ use super::tools::prefixed;
 /// Returns whether no source that is still connecting matters to the script, as far as that can be seen.
 #[must_use]
 pub fn is_enough(facts: &Facts, catalog: &Catalog, dialect: Option<&Dialect>) -> bool {
-    let is_connecting = |name: &str| {
-        let mut named = catalog.sources().iter();
-        named.any(|source| {
-            source.status == Status::Connecting && (source.name == name || catalog.source_ident(&source.name) == name)
-        })
+    let status = |name: &str| {
+        let mut sources = catalog.sources().iter();
+        let named = sources.find(|source| source.name == name || catalog.source_ident(&source.name) == name);
+        named.map(|source| source.status)
     };
+    let is_connecting = |name: &str| status(name) == Some(Status::Connecting);
     if catalog.sources().iter().all(|source| source.status != Status::Connecting) {
         return true;
     }
@@ -28,10 +28,12 @@ pub fn is_enough(facts: &Facts, catalog: &Catalog, dialect: Option<&Dialect>) ->
             Some((source, _)) => !is_connecting(source),
             None => !is_connecting(source),
         },
-        // A flat name: whose it is can be seen once it is there.
-        [name] => match prefixed(catalog, name) {
-            Some((source, _)) => !is_connecting(source),
-            None => catalog.flat(name).is_some(),
+        [name] => match (prefixed(catalog, name), status(name)) {
+            (Some((source, _)), _) => !is_connecting(source),
+            // A source whose tool is named at run time.
+            (None, Some(status)) => status != Status::Connecting,
+            // A flat name: whose it is can be seen once it is there.
+            (None, None) => catalog.flat(name).is_some(),
         },
         _ => true,
     })

@@ -670,6 +670,7 @@ fn a_run_waits_for_the_sources_that_its_script_names_and_for_no_others() {
         "return await tools.slack.post({})",
         "return await tools.mcp__github__list_issues({})",
         "return typeof tools",
+        "const name = 'x'; return await tools.github[name]({})",
     ] {
         assert!(enough(script), "{script}");
     }
@@ -678,6 +679,7 @@ fn a_run_waits_for_the_sources_that_its_script_names_and_for_no_others() {
         "await tools.github.list_issues({}); return await tools['jira'].search({})",
         "return await tools.mcp__jira__search({})",
         "return await tools.search({})",
+        "const name = 'x'; return await tools.jira[name]({})",
         "return Object.keys(tools)",
         "const name = 'jira'; return await tools[name].search({})",
     ] {

@@ -87,8 +87,7 @@ async fn round(
     let mut questions = connection.calls().questions();
     let mut options = PeerRequestOptions::no_options();
     options.meta = meta;
-    let mut handle =
-        connection.peer.send_cancellable_request(request, options).await.map_err(Failure::Service)?;
+    let mut handle = connection.peer.send_cancellable_request(request, options).await.map_err(Failure::Service)?;
     let mut abandoned = CancelOnDrop { peer: &connection.peer, id: Some(handle.id.clone()) };
     let mut silent = Duration::ZERO;
     loop {

@@ -7,12 +7,8 @@ use std::{sync::Arc, time::Duration};
 
 use rmcp::{
     Peer, RoleClient,
-    model::{
-        ClientRequest, PingRequest, ProtocolVersion, ServerNotification, ServerPeerInfo, SubscriptionFilter,
-    },
-    service::{
-        ClientInitializeError, ClientLifecycleMode, RunningService, ServiceError, serve_client_with_lifecycle,
-    },
+    model::{ClientRequest, PingRequest, ProtocolVersion, ServerNotification, ServerPeerInfo, SubscriptionFilter},
+    service::{ClientInitializeError, ClientLifecycleMode, RunningService, ServiceError, serve_client_with_lifecycle},
     transport::IntoTransport,
 };
 use tokio::{
@@ -212,7 +208,10 @@ fn refusal(error: &ClientInitializeError) -> Option<String> {
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => refusal(fallback),
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
             let versions: Vec<String> = server_supported.iter().map(|version| format!("`{version}`")).collect();
-            Some(format!("it speaks no revision of the protocol that we do, only {}", name::cut(&versions.join(", "), 200)))
+            Some(format!(
+                "it speaks no revision of the protocol that we do, only {}",
+                name::cut(&versions.join(", "), 200)
+            ))
         }
         ClientInitializeError::ExpectedInitResult(_) => Some("its answer to `initialize` is no such answer".to_owned()),
         _ => None,
@@ -244,12 +243,7 @@ struct Process {
 }
 
 impl Connection {
-    fn new(
-        service: RunningService<RoleClient, Client>,
-        client: Client,
-        words: Tail,
-        process: Option<Process>,
-    ) -> Self {
+    fn new(service: RunningService<RoleClient, Client>, client: Client, words: Tail, process: Option<Process>) -> Self {
         Self { peer: service.peer().clone(), client, words, service: Mutex::new(Some(service)), process }
     }
 
@@ -273,9 +267,9 @@ impl Connection {
 
     /// Servers of the newest revision say that their list has changed only to who asked to hear it.
     pub(super) fn listen(&self, events: &Events) {
-        let has_news = self.info().is_some_and(|info| {
-            info.capabilities.tools.as_ref().is_some_and(|tools| tools.list_changed == Some(true))
-        });
+        let has_news = self
+            .info()
+            .is_some_and(|info| info.capabilities.tools.as_ref().is_some_and(|tools| tools.list_changed == Some(true)));
         if self.is_old() || !has_news {
             return;
         }

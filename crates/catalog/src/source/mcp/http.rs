@@ -64,9 +64,11 @@ pub(super) fn transport(
     }
     let mut headers = HashMap::new();
     for (name, value) in &settings.headers {
-        let name = HeaderName::try_from(name.as_str()).map_err(|_| format!("`headers.{name}` is no name of a header"))?;
-        let mut value = HeaderValue::try_from(value.as_str())
-            .map_err(|_| format!("the value of `headers.{name}` cannot be sent: it has a line break or the like in it"))?;
+        let name =
+            HeaderName::try_from(name.as_str()).map_err(|_| format!("`headers.{name}` is no name of a header"))?;
+        let mut value = HeaderValue::try_from(value.as_str()).map_err(|_| {
+            format!("the value of `headers.{name}` cannot be sent: it has a line break or the like in it")
+        })?;
         value.set_sensitive(true);
         headers.insert(name, value);
     }
@@ -91,7 +93,8 @@ fn client(url: &Url, proxies: &Proxies, connect_timeout: Duration) -> Result<Cli
     let redirects = Policy::custom(move |attempt| {
         if attempt.url().origin() != origin {
             let told = format!("it sends us on to `{}`", attempt.url().origin().ascii_serialization());
-            return attempt.error(format!("{told}, which is another origin; write that address in `url` if you trust it"));
+            return attempt
+                .error(format!("{told}, which is another origin; write that address in `url` if you trust it"));
         }
         if attempt.previous().len() > MAX_REDIRECTS {
             return attempt.error("it sends us around in circles");
@@ -172,12 +175,14 @@ pub(super) fn trouble(error: &DynamicTransportError, now_ms: i64) -> Option<Trou
             of(ErrorCode::SourceDown, what)
         }
         HttpError::Client(error) if error.is_redirect() => of(ErrorCode::Protocol, root(error)),
-        HttpError::Client(error) => {
-            of(ErrorCode::Interrupted, format!("the connection broke: {}; the call may or may not have run", root(error)))
-        }
-        HttpError::ResponseBodyTooLarge { max_size } => {
-            of(ErrorCode::ResultTooLarge, format!("the answer is over the limit of {} MiB; ask for less", max_size >> 20))
-        }
+        HttpError::Client(error) => of(
+            ErrorCode::Interrupted,
+            format!("the connection broke: {}; the call may or may not have run", root(error)),
+        ),
+        HttpError::ResponseBodyTooLarge { max_size } => of(
+            ErrorCode::ResultTooLarge,
+            format!("the answer is over the limit of {} MiB; ask for less", max_size >> 20),
+        ),
         HttpError::UnexpectedContentType(kind) => {
             let kind = kind.as_deref().map_or("none".to_owned(), |kind| format!("`{}`", name::cut(kind, 100)));
             let what = "the server answers with a content type that is neither JSON nor an event stream";

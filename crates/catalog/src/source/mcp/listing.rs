@@ -64,7 +64,9 @@ pub(super) async fn pages(
             break;
         }
         if page == MAX_PAGES || entries.len() > MAX_TOOLS {
-            note = Some(format!("its list does not end; what comes after {MAX_PAGES} pages or {MAX_TOOLS} entries is left out"));
+            note = Some(format!(
+                "its list does not end; what comes after {MAX_PAGES} pages or {MAX_TOOLS} entries is left out"
+            ));
             break;
         }
         cursor = Some(next);
@@ -106,6 +108,10 @@ fn tool(source: &str, trust: Trust, mut value: Value) -> Option<Tool> {
         Some(schema @ Value::Object(_)) => tool.output_schema = Some(Arc::new(schema)),
         None | Some(Value::Null) => {}
         Some(_) => tool.notes.push("its output schema is not an object and is not used".to_owned()),
+    }
+    if value.pointer("/execution/taskSupport").and_then(Value::as_str) == Some("required") {
+        tool.notes
+            .push("it runs only as a task of the protocol, which is not supported: its calls are refused".to_owned());
     }
     let hint = |key: &str| value.pointer(&format!("/annotations/{key}")).and_then(Value::as_bool) == Some(true);
     (tool.effect, tool.replay) = believed(trust, hint("readOnlyHint"), hint("destructiveHint"), hint("idempotentHint"));

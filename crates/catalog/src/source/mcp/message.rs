@@ -62,7 +62,8 @@ pub(super) fn unreadable(id: RequestId, why: &str) -> ServerJsonRpcMessage {
 
 /// Returns the number of an answer of which only the first and the last part are there. Most write it first or last.
 pub(super) fn glimpsed(head: &[u8], tail: &[u8]) -> Option<RequestId> {
-    static ID: LazyLock<Option<Regex>> = LazyLock::new(|| Regex::new(r#""id"\s*:\s*(-?[0-9]{1,18}|"[^"\\]{1,64}")"#).ok());
+    static ID: LazyLock<Option<Regex>> =
+        LazyLock::new(|| Regex::new(r#""id"\s*:\s*(-?[0-9]{1,18}|"[^"\\]{1,64}")"#).ok());
     let id = ID.as_ref()?;
     let head = &head[..head.len().min(GLIMPSE)];
     let tail = &tail[tail.len().saturating_sub(GLIMPSE)..];
@@ -162,6 +163,9 @@ mod tests {
         check(br#"{"jsonrpc":"2.0","id":7,"result":{"#, "unreadable Some(Number(7))");
         check(br#"{"result":{"id":3},"jsonrpc":"2.0","id":"a","#, "unreadable Some(String(\"a\"))");
         check(b"{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":\"\xff\"}", "unreadable Some(Number(7))");
-        check(format!(r#"{{"jsonrpc":"2.0","id":7,"result":{}1"#, "[".repeat(1000)).as_bytes(), "unreadable Some(Number(7))");
+        check(
+            format!(r#"{{"jsonrpc":"2.0","id":7,"result":{}1"#, "[".repeat(1000)).as_bytes(),
+            "unreadable Some(Number(7))",
+        );
     }
 }

@@ -26,7 +26,8 @@ fn date(text: &str) -> Option<i64> {
     let [hours, minutes, seconds] = clock.as_slice() else { return None };
     // Years are counted from March, so that the leap day is the last of its year.
     let (year, month) = if month <= 2 { (year - 1, month + 9) } else { (year, month - 3) };
-    let days = 365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day;
+    let days =
+        365 * year + year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400) + (153 * month + 2) / 5 + day;
     Some((days - 719_469) * 86_400 + hours * 3600 + minutes * 60 + seconds)
 }
 

@@ -15,9 +15,7 @@ use std::{
 
 use rmcp::{
     ErrorData, RoleClient,
-    model::{
-        ClientJsonRpcMessage, ClientNotification, ErrorCode, JsonRpcMessage, RequestId, ServerJsonRpcMessage,
-    },
+    model::{ClientJsonRpcMessage, ClientNotification, ErrorCode, JsonRpcMessage, RequestId, ServerJsonRpcMessage},
     transport::Transport,
 };
 use tokio::{
@@ -287,12 +285,10 @@ mod tests {
     #[tokio::test]
     async fn lines_are_whole_however_they_arrive() {
         let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
-        assert_eq!(lines(&[b"a\n\n", b"\xe6", b"\x97\xa5\r\nrest"], 100).await, [
-            whole("a"),
-            whole(""),
-            whole("\u{65e5}\r"),
-            whole("rest")
-        ]);
+        assert_eq!(
+            lines(&[b"a\n\n", b"\xe6", b"\x97\xa5\r\nrest"], 100).await,
+            [whole("a"), whole(""), whole("\u{65e5}\r"), whole("rest")]
+        );
         assert_eq!(lines(&[], 100).await, []);
     }
 
