@@ -108,7 +108,7 @@ impl SourceKind {
 }
 
 /// How an MCP server is started.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct McpSettings {
     /// The program and its arguments.
     pub command: Vec<String>,
@@ -116,6 +116,18 @@ pub struct McpSettings {
     pub env: Vec<(String, String)>,
     /// Where it runs. Default: where we run.
     pub cwd: Option<PathBuf>,
+}
+
+/// Values of variables may be secrets.
+impl fmt::Debug for McpSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&String> = self.env.iter().map(|(name, _)| name).collect();
+        f.debug_struct("McpSettings")
+            .field("command", &self.command)
+            .field("env", &names)
+            .field("cwd", &self.cwd)
+            .finish()
+    }
 }
 
 /// How an MCP server is reached by HTTP.
@@ -136,7 +148,7 @@ impl fmt::Debug for McpHttpSettings {
 }
 
 /// A set of command tools.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct CommandSettings {
     /// The tools.
     pub tools: Vec<CommandTool>,
@@ -144,6 +156,18 @@ pub struct CommandSettings {
     pub env: Vec<(String, String)>,
     /// Where the programs run. Default: where we run.
     pub cwd: Option<PathBuf>,
+}
+
+/// Values of variables may be secrets.
+impl fmt::Debug for CommandSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&String> = self.env.iter().map(|(name, _)| name).collect();
+        f.debug_struct("CommandSettings")
+            .field("tools", &self.tools)
+            .field("env", &names)
+            .field("cwd", &self.cwd)
+            .finish()
+    }
 }
 
 /// How far the annotations of a server are believed. They are claims of the party that they would restrict.

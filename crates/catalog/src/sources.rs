@@ -110,6 +110,8 @@ struct State {
     /// Whether the reason is something that the next answer makes untrue.
     outage: bool,
     listing: Option<JoinHandle<()>>,
+    /// Nothing is started any more.
+    closed: bool,
 }
 
 impl Sources {
@@ -254,6 +256,7 @@ impl Entry {
             changed: false,
             outage: false,
             listing: None,
+            closed: false,
         };
         Self {
             places: Semaphore::new(settings.max_in_flight.clamp(1, Semaphore::MAX_PERMITS)),
@@ -311,6 +314,9 @@ impl Entry {
 
     /// Lists in a task of its own: a caller that stops waiting must not leave the source half connected.
     fn start(self: &Arc<Self>, state: &mut State, pause: Duration) {
+        if state.closed {
+            return;
+        }
         state.running = true;
         state.changed = false;
         let entry = Arc::downgrade(self);
@@ -330,15 +336,17 @@ impl Entry {
             Event::Trouble(reason) => {
                 if matches!(state.status, Status::Ready | Status::Degraded) {
                     self.turn(&mut state, Status::Degraded, Some(reason));
-                    state.outage = false;
+                    state.outage = true;
                 }
             }
         }
     }
 
-    /// Stops a listing that is under way.
+    /// Stops a listing that is under way, and lets none begin.
     fn abort(&self) -> Option<JoinHandle<()>> {
-        let listing = self.state().listing.take()?;
+        let mut state = self.state();
+        state.closed = true;
+        let listing = state.listing.take()?;
         listing.abort();
         Some(listing)
     }

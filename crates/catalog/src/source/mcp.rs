@@ -155,8 +155,11 @@ impl McpSource {
             return Err(error);
         }
         self.connection(Instant::now() + self.connect_timeout).await.map_err(|reason| {
-            self.backoff().failed(Instant::now());
-            down(&reason)
+            let mut backoff = self.backoff();
+            backoff.failed(Instant::now());
+            let mut error = down(&reason);
+            error.retry_after_ms = u64::try_from(backoff.rest(Instant::now()).as_millis()).ok();
+            error
         })
     }
 

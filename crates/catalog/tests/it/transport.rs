@@ -94,7 +94,7 @@ async fn an_answer_that_cannot_be_read_fails_its_call_at_once_and_shows() {
     // Without a number it is that of the only call.
     check(
         "{\"jsonrpc\":\"2.0\",\"result\"\n",
-        "protocol: `s.odd`: its answer cannot be read: expected `:` at line 1 column 25: {\"jsonrpc\":\"2.0\",\"result\"",
+        "protocol: `s.odd`: its answer cannot be read: EOF while parsing an object at line 1 column 25: {\"jsonrpc\":\"2.0\",\"result\"",
     )
     .await;
 }

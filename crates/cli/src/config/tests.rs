@@ -440,12 +440,12 @@ fn what_servers_of_agents_are_given_from_elsewhere_is_not_repeated() {
             "old": {"type": "sse", "url": "http://h/sse"}
         }}"#,
     );
-    let place = place.with("TOKEN", "hunter2").with("HOME", "/home/somebody").with("NOTE", "hunter3");
+    let place = place.with("TOKEN", "hunter2").with("HOME", "/srv/somebody").with("NOTE", "hunter3");
     let config = place.config();
     let hide = |name: &str, text: &str| {
         config.settings.sources.iter().find(|source| source.name == name).unwrap().secrets.hide(text)
     };
-    assert_eq!(hide("near", "hunter2 hunter3 /home/somebody/data"), "*** *** /home/somebody/data");
+    assert_eq!(hide("near", "hunter2 hunter3 /srv/somebody/data"), "*** *** /srv/somebody/data");
     assert_eq!(hide("far", "hunter2 literally"), "*** ***");
     let shown = serde_json::to_string(&config.rows).unwrap();
     assert!(!shown.contains("hunter") && !shown.contains("literally"), "{shown}");

@@ -87,3 +87,19 @@ fn a_script_does_not_wait_for_a_source_that_hangs_and_that_it_does_not_name() {
     let (code, report) = place.report("return (await tools.demo.list_authors({})).length", &[]);
     assert_eq!((code, &report["result"]), (Some(0), &json!(4)), "{report:#}");
 }
+
+/// Case cli-config-03.
+#[test]
+fn a_run_that_failed_does_not_end_with_zero() {
+    let config = "[sources.s]\ntype = \"command\"\n[sources.s.tools.fail]\ncommand = [\"sh\", \"-c\", \"echo nope >&2; exit 1\"]\n";
+    let place = Place::with_config(config);
+    let code = |script: &str, more: &[&str]| {
+        place.write("script.ts", script);
+        place.run(&[&["run", "script.ts"], more].concat())
+    };
+    let failed = code("await tools.s.fail({});\nreturn 1;", &[]).expect(1);
+    assert!(failed.stderr.contains("nope") || failed.stdout.contains("nope"), "{failed}");
+    code("return (;", &[]).expect(1);
+    code("while (true) {}", &["--timeout-ms", "500"]).expect(1);
+    code("return 1;", &[]).expect(0);
+}

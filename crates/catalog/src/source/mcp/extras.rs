@@ -23,21 +23,24 @@ pub(super) enum Extra {
     GetPrompt,
 }
 
+/// A kind of entries: the key that they are under, and the request for a page of them.
+pub(super) type Entries = (&'static str, fn(PaginatedRequestParams) -> ClientRequest);
+
 /// How it is asked for.
 pub(super) enum Asking {
     /// Every page of the entries under this key, and of those under the second where there are any.
-    Lists(&'static [(&'static str, fn(PaginatedRequestParams) -> ClientRequest)]),
+    Lists(&'static [Entries]),
     /// One request, whose result has the value under this key; where the key is empty the value is the whole.
     One(&'static str, Box<dyn Fn(Option<InputResponses>, Option<String>) -> ClientRequest + Send + Sync>),
 }
 
-const RESOURCES: &[(&str, fn(PaginatedRequestParams) -> ClientRequest)] = &[
+const RESOURCES: &[Entries] = &[
     ("resources", |params| ClientRequest::ListResourcesRequest(RequestOptionalParam::with_param(params))),
     ("resourceTemplates", |params| {
         ClientRequest::ListResourceTemplatesRequest(RequestOptionalParam::with_param(params))
     }),
 ];
-const PROMPTS: &[(&str, fn(PaginatedRequestParams) -> ClientRequest)] =
+const PROMPTS: &[Entries] =
     &[("prompts", |params| ClientRequest::ListPromptsRequest(RequestOptionalParam::with_param(params)))];
 
 impl Extra {

@@ -134,9 +134,15 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
             if let Some(message) = self.ready.pop_front() {
                 return Some(message);
             }
-            // An error is an end: nothing more can come.
-            let line = self.lines.next().await.ok()??;
-            self.take(line);
+            match self.lines.next().await {
+                Ok(Some(line)) => self.take(line),
+                // An error is an end: nothing more can come.
+                Ok(None) | Err(_) => {
+                    let told = "its server has closed its output; the next call starts it again";
+                    self.events.tell(Event::Trouble(told.to_owned()));
+                    return None;
+                }
+            }
         }
     }
 
