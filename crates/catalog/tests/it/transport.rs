@@ -115,7 +115,14 @@ async fn an_answer_over_every_limit_is_told_as_that() {
 
 #[tokio::test]
 async fn a_server_that_speaks_late_of_the_newest_revision_or_never_is_asked_in_the_old_way() {
-    for answer in [json!({"hang": true}), json!({"reply": {}}), json!({"reply": []}), json!({"exit": 9})] {
+    // Only one that ends has to be started again.
+    for (answer, starts) in [
+        (json!({"hang": true}), 1),
+        (json!({"reply": {}}), 1),
+        (json!({"reply": []}), 1),
+        (json!({"error": {"code": -32602, "message": "not yet"}}), 1),
+        (json!({"exit": 9}), 2),
+    ] {
         let on = json!([{"when": "server/discover", "do": [answer]}]);
         let mut server = Scripted::stdio(json!({"tools": [ping()], "on": on}));
         server.settings.connect_timeout = std::time::Duration::from_secs(20);
@@ -126,6 +133,7 @@ async fn a_server_that_speaks_late_of_the_newest_revision_or_never_is_asked_in_t
             (who.name.as_str(), who.version.as_str(), who.protocol.as_str()),
             ("scripted", "1.2.3", "2025-11-25")
         );
+        assert_eq!(server.count(|message| message["start"] == true), starts, "{answer}");
         sources.close().await;
     }
 }
