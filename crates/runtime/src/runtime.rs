@@ -152,7 +152,7 @@ impl Runtime {
             Err(error) => return Ok(Report::syntax(&request.script, &error)),
         };
         let (journal, engine, catalog) =
-            tokio::join!(self.journal(), self.engine(), self.catalog_for(&read.facts, dialect));
+            tokio::join!(self.journal(), self.engine(), self.catalog_for(&request.script, &read.facts, dialect));
         let (journal, (engine, _)) = (journal?, engine?);
         let remarks = self.remarks(engine, &read, &catalog, dialect).await?;
         if let Some(error) = preflight::refusal(&request.script, &remarks.findings) {
@@ -360,8 +360,8 @@ impl Runtime {
 
     /// All tools for a script: the sources that it names are waited for as long as their settings say, and others only for a
     /// moment.
-    async fn catalog_for(&self, facts: &Facts, dialect: Option<&Dialect>) -> Arc<Catalog> {
-        let has_all = |catalog: &Catalog| preflight::is_enough(facts, catalog, dialect);
+    async fn catalog_for(&self, script: &str, facts: &Facts, dialect: Option<&Dialect>) -> Arc<Catalog> {
+        let has_all = |catalog: &Catalog| preflight::is_enough(script, facts, catalog, dialect);
         let longest = self.settings.sources.iter().map(|source| source.connect_timeout).max();
         // Each has an end of its own, and a moment for the reason of a failure.
         let wait = longest.unwrap_or_default() + OTHERS_WAIT;

@@ -7,7 +7,7 @@ use super::tools::prefixed;
 
 /// Returns whether no source that is still connecting matters to the script, as far as that can be seen.
 #[must_use]
-pub fn is_enough(facts: &Facts, catalog: &Catalog, dialect: Option<&Dialect>) -> bool {
+pub fn is_enough(script: &str, facts: &Facts, catalog: &Catalog, dialect: Option<&Dialect>) -> bool {
     let status = |name: &str| {
         let mut sources = catalog.sources().iter();
         let named = sources.find(|source| source.name == name || catalog.source_ident(&source.name) == name);
@@ -18,9 +18,13 @@ pub fn is_enough(facts: &Facts, catalog: &Catalog, dialect: Option<&Dialect>) ->
         return true;
     }
     let root = dialect.map_or("tools", |dialect| dialect.root);
-    // Where the tools are reached in a way that cannot be followed, any source may be meant.
+    // Where the tools are reached in a way that cannot be followed, the name of a source has to come from somewhere: most
+    // likely it stands in the script. What is put together from parts, or listed, is of the sources that are there.
     let whole = facts.globals.iter().filter(|used| used.name == root).count();
-    if whole > facts.tools.iter().filter(|used| used.root == root).count() {
+    let is_followed = whole <= facts.tools.iter().filter(|used| used.root == root).count();
+    let is_mentioned = |name: &str| script.contains(name) || script.contains(catalog.source_ident(name));
+    if !is_followed && catalog.sources().iter().any(|source| is_connecting(&source.name) && is_mentioned(&source.name))
+    {
         return false;
     }
     facts.tools.iter().all(|used: &ToolUse| match &used.names[..] {
