@@ -41,6 +41,7 @@ use crate::{
 mod call;
 mod client;
 mod connection;
+mod dialler;
 mod extras;
 mod http;
 mod listing;
@@ -51,10 +52,11 @@ mod retry_after;
 mod stdio;
 
 use call::{Failure, Limits};
-use connection::{Connection, Dialler, Opening, with_words};
+use connection::{Connection, with_words};
+use dialler::{Dialler, Opening};
 use extras::{Asking, Extra};
 
-pub(crate) use connection::Reach;
+pub(crate) use dialler::Reach;
 
 const KEY: &str = "refrain/idempotencyKey";
 
