@@ -22,6 +22,7 @@
 //! from that is the runtime's business.
 
 mod arguments;
+mod backoff;
 mod catalog;
 mod command;
 mod declaration_files;
@@ -37,6 +38,7 @@ mod observed;
 mod output;
 mod process;
 mod search;
+mod secrets;
 mod settings;
 mod source;
 mod sources;
@@ -54,8 +56,10 @@ pub use observed::{Observed, Seen, Shape};
 pub use process::guard_main;
 pub use search::{Found, Hit, Query};
 pub use settings::{
-    CommandSettings, CommandTool, CommandToolSettings, Environment, Functions, McpSettings, OnMismatch, Output,
-    OutputFormat, SharedFunctions, SourceKind, SourceSettings, ToolOverride, Trust,
+    Answer, CommandSettings, CommandTool, CommandToolSettings, Elicit, Environment, Functions, McpHttpSettings,
+    McpSettings, OnMismatch, Output, OutputFormat, Proxies, Question, Secrets, SharedFunctions, SourceKind,
+    SourceSettings, ToolOverride, Trust,
 };
-pub use sources::{CallOutput, CallRequest, Sources};
+pub use source::Server;
+pub use sources::{CallOutput, CallRequest, Diagnosis, Sources};
 pub use tool::{Effect, Observation, Replay, Tool};

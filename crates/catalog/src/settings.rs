@@ -8,7 +8,11 @@ use std::{ffi::OsString, fmt, path::PathBuf, sync::Arc, time::Duration};
 use serde_json::Value;
 
 pub use crate::command::{CommandTool, CommandToolSettings, Output, OutputFormat};
-pub use crate::source::functions::{Functions, SharedFunctions};
+pub use crate::secrets::Secrets;
+pub use crate::source::{
+    functions::{Functions, SharedFunctions},
+    question::{Answer, Elicit, Question},
+};
 use crate::{
     glob::Glob,
     observed::Observed,
@@ -38,6 +42,8 @@ pub struct SourceSettings {
     pub call_total_timeout: Duration,
     /// What becomes of a result that contradicts the schema which its tool declares.
     pub on_output_mismatch: OnMismatch,
+    /// Whether calls give an MCP server's whole answer, its `CallToolResult`, and not the value in it.
+    pub raw_results: bool,
     /// Whether the shapes of results are kept, for tools that declare none. Default: yes.
     pub learn_types: bool,
     /// Whether a text that spells a number, a boolean, a list or an object is taken as that where the schema wants one.
@@ -47,6 +53,8 @@ pub struct SourceSettings {
     pub apply_defaults: bool,
     /// Corrections by tool name. All that match are applied in order, so a later one wins.
     pub overrides: Vec<(Glob, ToolOverride)>,
+    /// What must not be repeated in any message: the values of its secrets.
+    pub secrets: Secrets,
 }
 
 impl SourceSettings {
@@ -64,10 +72,12 @@ impl SourceSettings {
             call_idle_timeout: None,
             call_total_timeout: Duration::from_secs(60),
             on_output_mismatch: OnMismatch::Note,
+            raw_results: false,
             learn_types: true,
             coerce_arguments: false,
             apply_defaults: false,
             overrides: Vec::new(),
+            secrets: Secrets::default(),
         }
     }
 
@@ -85,6 +95,8 @@ impl SourceSettings {
 pub enum SourceKind {
     /// An MCP server that is our child and speaks on its standard streams.
     Mcp(McpSettings),
+    /// An MCP server that is reached by HTTP.
+    McpHttp(McpHttpSettings),
     /// Programs behind argument templates.
     Command(CommandSettings),
     /// Functions of this process.
@@ -104,7 +116,7 @@ impl SourceKind {
     #[must_use]
     pub fn as_str(&self) -> &str {
         match self {
-            Self::Mcp(_) => "mcp",
+            Self::Mcp(_) | Self::McpHttp(_) => "mcp",
             Self::Command(_) => "command",
             Self::Functions(_) => "host",
             Self::Unusable { r#type, .. } => r#type,
@@ -113,7 +125,7 @@ impl SourceKind {
 }
 
 /// How an MCP server is started.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct McpSettings {
     /// The program and its arguments.
     pub command: Vec<String>,
@@ -121,12 +133,39 @@ pub struct McpSettings {
     pub env: Vec<(String, String)>,
     /// Where it runs. Default: where we run.
     pub cwd: Option<PathBuf>,
-    /// Whether calls give the server's whole answer, its `CallToolResult`, and not the value in it.
-    pub raw_results: bool,
+}
+
+/// Values of variables may be secrets.
+impl fmt::Debug for McpSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&String> = self.env.iter().map(|(name, _)| name).collect();
+        f.debug_struct("McpSettings")
+            .field("command", &self.command)
+            .field("env", &names)
+            .field("cwd", &self.cwd)
+            .finish()
+    }
+}
+
+/// How an MCP server is reached by HTTP.
+#[derive(Clone, Default)]
+pub struct McpHttpSettings {
+    /// The address of its endpoint.
+    pub url: String,
+    /// What is sent with every request, to this origin and to no other.
+    pub headers: Vec<(String, String)>,
+}
+
+/// Headers are secrets, and addresses may hold one.
+impl fmt::Debug for McpHttpSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&String> = self.headers.iter().map(|(name, _)| name).collect();
+        f.debug_struct("McpHttpSettings").field("headers", &names).finish_non_exhaustive()
+    }
 }
 
 /// A set of command tools.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Default)]
 pub struct CommandSettings {
     /// The tools.
     pub tools: Vec<CommandTool>,
@@ -134,6 +173,18 @@ pub struct CommandSettings {
     pub env: Vec<(String, String)>,
     /// Where the programs run. Default: where we run.
     pub cwd: Option<PathBuf>,
+}
+
+/// Values of variables may be secrets.
+impl fmt::Debug for CommandSettings {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&String> = self.env.iter().map(|(name, _)| name).collect();
+        f.debug_struct("CommandSettings")
+            .field("tools", &self.tools)
+            .field("env", &names)
+            .field("cwd", &self.cwd)
+            .finish()
+    }
 }
 
 /// How far the annotations of a server are believed. They are claims of the party that they would restrict.
@@ -183,6 +234,38 @@ pub struct Environment {
     pub clock: Arc<dyn Fn() -> i64 + Send + Sync>,
     /// What was seen of results before now.
     pub observed: Arc<Observed>,
+    /// The proxies that HTTP sources go through.
+    pub proxies: Proxies,
+    /// Who answers the questions of servers. Without one they are declined, and servers are told that nobody can be asked.
+    pub elicit: Option<Arc<dyn Elicit>>,
+}
+
+/// The proxies of the environment, as they are named there. Loopback is always reached directly.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Proxies {
+    /// For `https:` addresses.
+    pub https: Option<String>,
+    /// For `http:` addresses.
+    pub http: Option<String>,
+    /// Hosts that are reached without one, joined by commas.
+    pub no_proxy: Option<String>,
+}
+
+impl Proxies {
+    /// Reads them as other programs do, the names in small letters first.
+    fn new(lookup: impl Fn(&str) -> Option<OsString>) -> Self {
+        let text = |name: &str| {
+            let value = lookup(&name.to_lowercase()).or_else(|| lookup(name))?;
+            value.into_string().ok().filter(|value| !value.is_empty())
+        };
+        let all = text("ALL_PROXY");
+        Self {
+            https: text("HTTPS_PROXY").or_else(|| all.clone()),
+            // In capitals it could be a header `Proxy:` of a request to a CGI program, so only small letters count.
+            http: lookup("http_proxy").and_then(|value| value.into_string().ok()).filter(|v| !v.is_empty()).or(all),
+            no_proxy: text("NO_PROXY"),
+        }
+    }
 }
 
 impl Environment {
@@ -196,6 +279,8 @@ impl Environment {
             guard: None,
             clock: Arc::new(clock),
             observed: Arc::default(),
+            proxies: Proxies::new(lookup),
+            elicit: None,
         }
     }
 }

@@ -6,9 +6,10 @@
 pub(crate) mod command;
 pub(crate) mod functions;
 pub(crate) mod mcp;
+pub(crate) mod question;
 mod tail;
 
-use std::{path::PathBuf, process::Stdio, time::Duration};
+use std::{fmt, path::PathBuf, process::Stdio, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use serde_json::{Map, Value};
@@ -35,6 +36,57 @@ pub(crate) struct Call<'a> {
     pub(crate) total: Duration,
 }
 
+/// What a source says without being asked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Event {
+    /// Its list of tools is another one now.
+    ListChanged,
+    /// Something is wrong, and it goes on.
+    Trouble(String),
+}
+
+/// Where a source says it. Never blocks.
+#[derive(Clone)]
+pub(crate) struct Events(Arc<dyn Fn(Event) + Send + Sync>);
+
+impl Events {
+    pub(crate) fn new(hear: impl Fn(Event) + Send + Sync + 'static) -> Self {
+        Self(Arc::new(hear))
+    }
+
+    fn tell(&self, event: Event) {
+        (self.0)(event);
+    }
+}
+
+impl fmt::Debug for Events {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Events")
+    }
+}
+
+/// Who is at the other end, in its own words.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Server {
+    /// Its name.
+    pub name: String,
+    /// Its version.
+    pub version: String,
+    /// The revision of the protocol that is spoken.
+    pub protocol: String,
+}
+
+/// What a source can be found to be like, beside its tools.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) server: Option<Server>,
+    /// How long a round trip takes.
+    pub(crate) latency: Option<Duration>,
+    pub(crate) notes: Vec<String>,
+    /// The last lines that it wrote beside the protocol.
+    pub(crate) log: Vec<String>,
+}
+
 /// A kind of source.
 #[async_trait]
 pub(crate) trait Source: Send + Sync {
@@ -47,6 +99,11 @@ pub(crate) trait Source: Send + Sync {
 
     /// Makes a call. Dropping the future stops it as far as the protocol allows.
     async fn call(&self, call: Call<'_>) -> Result<CallOutput, CallError>;
+
+    /// Looks at the connection, where there is one.
+    async fn facts(&self) -> Facts {
+        Facts::default()
+    }
 
     /// Ends what was started. Nothing is called afterwards.
     async fn close(&self) {}

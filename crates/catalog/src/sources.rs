@@ -2,24 +2,27 @@
 //!
 //! Each source has its own task, its own state and its own places for calls; nothing here ever waits for one source on
 //! behalf of another. A source is connected when it is first needed and stays connected until [`close`](Sources::close).
+//! One that cannot be listed is left alone for a while, longer each time. One that says that its list has changed is listed
+//! again; until that is done, and if it fails, its tools are those it had.
 
 use std::{
     collections::BTreeMap,
     fmt,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, PoisonError, Weak},
     time::Duration,
 };
 
-use futures_util::future::join_all;
+use futures_util::{StreamExt as _, future::join_all, stream::FuturesUnordered};
 use serde_json::{Value, value::RawValue};
 use tokio::{
     sync::{Semaphore, watch},
     task::JoinHandle,
-    time::{Instant, timeout},
+    time::{Instant, sleep, timeout, timeout_at},
 };
 
 use crate::{
     arguments::{ArgumentRules, Prepared},
+    backoff::Backoff,
     catalog::{Catalog, SourceStatus, Status},
     error::{CallError, ErrorCode, Unresolved},
     name,
@@ -27,12 +30,17 @@ use crate::{
     output,
     process::Children,
     settings::{Environment, SourceKind, SourceSettings},
-    source::{Call, Source, Unusable, command::CommandSource, functions::FunctionSource, mcp::McpSource},
+    source::{
+        Call, Event, Events, Facts, Server, Source, Unusable,
+        command::CommandSource,
+        functions::FunctionSource,
+        mcp::{McpSource, Reach},
+    },
     tool::{Observation, Tool},
 };
 
-/// How long a source that failed is left alone.
-const REST: Duration = Duration::from_secs(5);
+/// How long a list that changed is left to change again before it is read: servers that add ten tools say so ten times.
+const SETTLING: Duration = Duration::from_millis(100);
 
 /// One call to a tool.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,6 +64,21 @@ pub struct CallOutput {
     pub value: Box<RawValue>,
     /// What should be said beside the value.
     pub notes: Vec<String>,
+}
+
+/// A source as somebody sees it who came to find out what is wrong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Diagnosis {
+    /// How it is doing.
+    pub status: SourceStatus,
+    /// Who answered; none where nobody did, and for sources that are no servers.
+    pub server: Option<Server>,
+    /// How long a round trip takes.
+    pub latency: Option<Duration>,
+    /// What is odd and does no harm.
+    pub notes: Vec<String>,
+    /// The last lines that it wrote beside the protocol, without secrets.
+    pub log: Vec<String>,
 }
 
 /// All sources.
@@ -82,12 +105,18 @@ struct State {
     reason: Option<String>,
     since_ms: i64,
     tools: Vec<Tool>,
-    /// Set once a listing has been tried, and never sooner.
-    tried: Option<Instant>,
+    /// Whether a listing has been tried to its end.
+    tried: bool,
+    /// After listings that failed.
+    backoff: Backoff,
     running: bool,
-    /// Whether the reason is a call that got no answer, which the next answer makes untrue.
+    /// Whether the list changed since the listing under way began.
+    changed: bool,
+    /// Whether the reason is something that the next answer makes untrue.
     outage: bool,
     listing: Option<JoinHandle<()>>,
+    /// Nothing is started any more.
+    closed: bool,
 }
 
 impl Sources {
@@ -99,39 +128,9 @@ impl Sources {
         let entries = settings
             .into_iter()
             .map(|settings| {
-                let source: Box<dyn Source> = match settings.kind.clone() {
-                    SourceKind::Command(command) => {
-                        let children = Arc::clone(&children);
-                        Box::new(CommandSource::new(&settings.name, command, environment.clone(), children))
-                    }
-                    SourceKind::Mcp(mcp) => {
-                        Box::new(McpSource::new(&settings, mcp, environment.clone(), Arc::clone(&children)))
-                    }
-                    SourceKind::Functions(functions) => {
-                        Box::new(FunctionSource { name: settings.name.clone(), functions })
-                    }
-                    SourceKind::Unusable { reason, .. } => Box::new(Unusable(reason)),
-                };
-                let state = State {
-                    status: Status::Connecting,
-                    reason: None,
-                    since_ms: (environment.clock)(),
-                    tools: Vec::new(),
-                    tried: None,
-                    running: false,
-                    outage: false,
-                    listing: None,
-                };
-                let entry = Entry {
-                    places: Semaphore::new(settings.max_in_flight.clamp(1, Semaphore::MAX_PERMITS)),
-                    state: Mutex::new(state),
-                    settled: watch::Sender::new(false),
-                    observer: observer.clone(),
-                    environment: environment.clone(),
-                    source,
-                    settings,
-                };
-                (entry.settings.name.clone(), Arc::new(entry))
+                let name = settings.name.clone();
+                let entry = Arc::new_cyclic(|entry| Entry::new(settings, &environment, &children, &observer, entry));
+                (name, entry)
             })
             .collect();
         Self { entries, observer, children }
@@ -143,24 +142,53 @@ impl Sources {
     /// tried again in the background, so they cost this caller nothing and may be there for the next. Must run within
     /// tokio, with I/O and time enabled.
     pub async fn catalog(&self, wait: Duration) -> Arc<Catalog> {
+        self.catalog_until(wait, wait, |_| true).await
+    }
+
+    /// As [`catalog`](Self::catalog), but waits only up to `grace` once `is_enough` says so of what is there. It is asked again
+    /// each time that a source has settled.
+    pub async fn catalog_until(
+        &self,
+        wait: Duration,
+        grace: Duration,
+        is_enough: impl Fn(&Catalog) -> bool,
+    ) -> Arc<Catalog> {
         let first: Vec<&Arc<Entry>> = self.entries.values().filter(|entry| entry.begin()).collect();
-        // A time-out is no error: what is not there yet is listed as connecting.
-        let _ = timeout(wait, join_all(first.into_iter().map(|entry| entry.settled()))).await;
+        let mut settling: FuturesUnordered<_> = first.into_iter().map(|entry| entry.settled()).collect();
+        let (graceful, last) = (Instant::now() + grace, Instant::now() + wait.max(grace));
+        // Time-outs are no errors: what is not there yet is listed as connecting.
+        while let Ok(Some(())) = timeout_at(graceful, settling.next()).await {}
+        let mut catalog = self.snapshot();
+        while !settling.is_empty() && !is_enough(&catalog) {
+            let Ok(Some(())) = timeout_at(last, settling.next()).await else { break };
+            catalog = self.snapshot();
+        }
+        Arc::new(catalog)
+    }
+
+    /// What all sources offer, as far as it is known.
+    fn snapshot(&self) -> Catalog {
         let mut tools = Vec::new();
         let mut sources = Vec::new();
         for entry in self.entries.values() {
             let state = entry.state();
             tools.extend(state.tools.iter().cloned());
-            sources.push(SourceStatus {
-                name: entry.settings.name.clone(),
-                r#type: entry.settings.kind.as_str().to_owned(),
-                status: state.status,
-                reason: state.reason.clone(),
-                since_ms: state.since_ms,
-                tools: state.tools.len(),
-            });
+            sources.push(entry.status(&state));
         }
-        Arc::new(Catalog::new(tools, sources))
+        Catalog::new(tools, sources)
+    }
+
+    /// Connects every source, all at once, waits for each as long as its settings say, and tells what it found. In the order of
+    /// their names.
+    pub async fn diagnose(&self) -> Vec<Diagnosis> {
+        join_all(self.entries.values().map(async |entry| {
+            entry.begin();
+            // The listing has a limit of its own, and a little more for the reason of a failure.
+            let _ = timeout(entry.settings.connect_timeout + Duration::from_secs(2), entry.settled()).await;
+            let facts = timeout(entry.settings.connect_timeout, entry.source.facts()).await.unwrap_or_default();
+            entry.diagnosis(facts)
+        }))
+        .await
     }
 
     /// Makes a call, once. Connects first where needed, and waits for a free place.
@@ -208,32 +236,136 @@ impl Drop for Sources {
 }
 
 impl Entry {
+    fn new(
+        settings: SourceSettings,
+        environment: &Environment,
+        children: &Arc<Children>,
+        observer: &Observer,
+        entry: &Weak<Self>,
+    ) -> Self {
+        let events = || {
+            let entry = Weak::clone(entry);
+            Events::new(move |event| {
+                if let Some(entry) = entry.upgrade() {
+                    entry.hear(event);
+                }
+            })
+        };
+        let mcp = |reach| -> Box<dyn Source> {
+            Box::new(McpSource::new(&settings, reach, environment.clone(), Arc::clone(children), events()))
+        };
+        let source: Box<dyn Source> = match settings.kind.clone() {
+            SourceKind::Command(command) => {
+                Box::new(CommandSource::new(&settings.name, command, environment.clone(), Arc::clone(children)))
+            }
+            SourceKind::Mcp(child) => mcp(Reach::Child(child)),
+            SourceKind::McpHttp(http) => mcp(Reach::Http(http)),
+            SourceKind::Functions(functions) => Box::new(FunctionSource { name: settings.name.clone(), functions }),
+            SourceKind::Unusable { reason, .. } => Box::new(Unusable(reason)),
+        };
+        let state = State {
+            status: Status::Connecting,
+            reason: None,
+            since_ms: (environment.clock)(),
+            tools: Vec::new(),
+            tried: false,
+            backoff: Backoff::default(),
+            running: false,
+            changed: false,
+            outage: false,
+            listing: None,
+            closed: false,
+        };
+        Self {
+            places: Semaphore::new(settings.max_in_flight.clamp(1, Semaphore::MAX_PERMITS)),
+            state: Mutex::new(state),
+            settled: watch::Sender::new(false),
+            observer: observer.clone(),
+            environment: environment.clone(),
+            source,
+            settings,
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn status(&self, state: &State) -> SourceStatus {
+        SourceStatus {
+            name: self.settings.name.clone(),
+            r#type: self.settings.kind.as_str().to_owned(),
+            status: state.status,
+            reason: state.reason.clone(),
+            since_ms: state.since_ms,
+            tools: state.tools.len(),
+        }
+    }
+
+    fn diagnosis(&self, facts: Facts) -> Diagnosis {
+        let secrets = &self.settings.secrets;
+        let hide = |lines: Vec<String>| lines.iter().map(|line| secrets.hide(line)).collect();
+        Diagnosis {
+            status: self.status(&self.state()),
+            server: facts.server,
+            latency: facts.latency,
+            notes: hide(facts.notes),
+            log: hide(facts.log),
+        }
     }
 
     /// Starts a listing where one is due. Returns whether the caller should wait for it: the first one only.
     fn begin(self: &Arc<Self>) -> bool {
         let mut state = self.state();
-        let first = state.tried.is_none();
+        let first = !state.tried;
         let due = match state.status {
             Status::Connecting => first,
-            Status::Failed => state.tried.is_none_or(|tried| tried.elapsed() >= REST),
+            Status::Failed => state.backoff.rest(Instant::now()).is_zero(),
             Status::Ready | Status::Degraded => false,
         };
         if due && !state.running {
-            state.running = true;
+            // Whoever calls meanwhile waits for what comes of it.
             self.settled.send_replace(false);
-            let entry = Arc::clone(self);
-            // A task of its own: a caller that stops waiting must not leave the source half connected.
-            state.listing = Some(tokio::spawn(async move { entry.list().await }));
+            self.start(&mut state, Duration::ZERO);
         }
         first
     }
 
-    /// Stops a listing that is under way.
+    /// Lists in a task of its own: a caller that stops waiting must not leave the source half connected.
+    fn start(self: &Arc<Self>, state: &mut State, pause: Duration) {
+        if state.closed {
+            return;
+        }
+        state.running = true;
+        state.changed = false;
+        let entry = Arc::downgrade(self);
+        state.listing = Some(tokio::spawn(async move {
+            sleep(pause).await;
+            if let Some(entry) = entry.upgrade() {
+                entry.list().await;
+            }
+        }));
+    }
+
+    fn hear(self: &Arc<Self>, event: Event) {
+        let mut state = self.state();
+        match event {
+            Event::ListChanged if state.running => state.changed = true,
+            Event::ListChanged => self.start(&mut state, SETTLING),
+            Event::Trouble(reason) => {
+                if matches!(state.status, Status::Ready | Status::Degraded) {
+                    self.turn(&mut state, Status::Degraded, Some(reason));
+                    state.outage = true;
+                }
+            }
+        }
+    }
+
+    /// Stops a listing that is under way, and lets none begin.
     fn abort(&self) -> Option<JoinHandle<()>> {
-        let listing = self.state().listing.take()?;
+        let mut state = self.state();
+        state.closed = true;
+        let listing = state.listing.take()?;
         listing.abort();
         Some(listing)
     }
@@ -243,21 +375,32 @@ impl Entry {
         let _ = self.settled.subscribe().wait_for(|settled| *settled).await;
     }
 
-    async fn list(&self) {
+    async fn list(self: &Arc<Self>) {
         let listed = self.source.list().await;
         let mut state = self.state();
         state.running = false;
-        state.tried = Some(Instant::now());
+        state.tried = true;
         match listed {
             Ok(listing) => {
                 state.tools = offered(&self.settings, listing.tools, &self.environment.observed);
+                state.backoff.worked();
+                state.outage = false;
                 let status = if listing.warning.is_some() { Status::Degraded } else { Status::Ready };
                 self.turn(&mut state, status, listing.warning);
             }
+            // What was there before is most likely still there.
+            Err(reason) if matches!(state.status, Status::Ready | Status::Degraded) => {
+                state.outage = true;
+                self.turn(&mut state, Status::Degraded, Some(reason));
+            }
             Err(reason) => {
                 state.tools.clear();
+                state.backoff.failed(Instant::now());
                 self.turn(&mut state, Status::Failed, Some(reason));
             }
+        }
+        if state.changed {
+            self.start(&mut state, SETTLING);
         }
         drop(state);
         self.settled.send_replace(true);
@@ -268,7 +411,7 @@ impl Entry {
             state.since_ms = (self.environment.clock)();
         }
         state.status = status;
-        state.reason = reason;
+        state.reason = reason.map(|reason| self.settings.secrets.hide(&reason));
     }
 
     async fn call(self: &Arc<Self>, request: CallRequest) -> Result<CallOutput, CallError> {
@@ -288,7 +431,7 @@ impl Entry {
             idle: self.settings.call_idle_timeout,
             total: request.timeout.map_or(total, |limit| limit.min(total)),
         };
-        let mut outcome = self.source.call(call).await;
+        let mut outcome = self.source.call(call).await.map_err(|error| self.settings.secrets.hide_in(error));
         if let Ok(output) = &mut outcome {
             output.notes.splice(0..0, notes);
         }
@@ -303,15 +446,8 @@ impl Entry {
             return Ok(tool.clone());
         }
         // The catalog knows how to say what is wrong.
-        let status = SourceStatus {
-            name: self.settings.name.clone(),
-            r#type: self.settings.kind.as_str().to_owned(),
-            status: state.status,
-            reason: state.reason.clone(),
-            since_ms: state.since_ms,
-            tools: state.tools.len(),
-        };
-        let rest = state.tried.map_or(REST, |tried| REST.saturating_sub(tried.elapsed()));
+        let rest = state.backoff.rest(Instant::now());
+        let status = self.status(&state);
         let catalog = Catalog::new(state.tools.clone(), vec![status]);
         let unresolved = match catalog.resolve(&self.settings.name, wanted) {
             Ok(tool) => return Ok(tool.clone()),

@@ -10,6 +10,7 @@ mod report;
 mod run;
 mod runs;
 mod serve;
+mod sources;
 mod tools;
 mod types;
 
@@ -23,6 +24,8 @@ pub(crate) enum Command {
     Types(types::TypesArgs),
     #[command(subcommand)]
     Runs(runs::Runs),
+    #[command(subcommand)]
+    Sources(sources::Sources),
     #[command(subcommand)]
     Config(config::ConfigCommand),
     Doctor(doctor::DoctorArgs),
@@ -41,6 +44,7 @@ pub(crate) async fn run(context: Arc<Context>, command: Command) -> Result<Exit,
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Types(args) => types::types(context, args).await,
         Command::Runs(runs) => runs::run(context, runs).await,
+        Command::Sources(sources) => sources::run(context, sources),
         Command::Config(config) => config::run(context, config),
         Command::Doctor(args) => doctor::doctor(context, args).await,
     }

@@ -17,7 +17,7 @@
 //!
 //! # Deliberately not here
 //!
-//! Editing of settings. Secrets are read only for commands that use sources, and are never printed.
+//! Secrets are read only for commands that use sources, and are never printed.
 
 use std::path::{Path, PathBuf};
 
@@ -26,6 +26,7 @@ use refrain_runtime::{Clock as _, Environment, Settings, SystemClock, demo};
 use crate::arguments::Places;
 
 mod document;
+mod edit;
 mod fault;
 mod mcp_servers;
 mod row;
@@ -36,6 +37,7 @@ mod tool;
 mod variables;
 
 use document::Document;
+pub(crate) use edit::{NewSource, SettingsFile};
 pub(crate) use fault::Fault;
 use fault::Faults;
 pub(crate) use row::Row;

@@ -35,10 +35,11 @@ pub use config::{Durability, LimitSettings, Settings};
 pub use error::RuntimeError;
 pub use functions::NO_APPROVAL;
 pub use refrain_catalog::{
-    Asked, CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DECLARATION_MARK, DIALECTS,
-    DeclarationFile, Description, Dialect, Effect, Environment, ErrorCode, Found, Functions, Glob, Hit, McpSettings,
-    Observed, OnMismatch, Output, OutputFormat, Query, Replay, SettingsError, SharedFunctions, SourceKind,
-    SourceSettings, SourceStatus, Status, Tool, ToolOverride, Trust, Unresolved, demo, guard_main,
+    Answer, Asked, CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DECLARATION_MARK, DIALECTS,
+    DeclarationFile, Description, Diagnosis, Dialect, Effect, Elicit, Environment, ErrorCode, Found, Functions, Glob,
+    Hit, McpHttpSettings, McpSettings, Observed, OnMismatch, Output, OutputFormat, Query, Question, Replay, Secrets,
+    SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride, Trust,
+    Unresolved, demo, guard_main,
 };
 pub use refrain_engine::{EngineError, Language};
 pub use refrain_journal::{JournalError, Json, RunId, RunState, Take};

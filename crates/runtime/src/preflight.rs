@@ -21,6 +21,7 @@
 mod arguments;
 mod globals;
 pub(crate) mod near;
+mod needs;
 mod promises;
 #[cfg(test)]
 mod tests;
@@ -36,6 +37,8 @@ use crate::{
     error::RuntimeError,
     report::{ErrorKind, ErrorReport, Note},
 };
+
+pub use needs::is_enough;
 
 /// Whether a finding stops the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,8 +5,11 @@ use std::{
     time::Duration,
 };
 
-use refrain_catalog::{Catalog, Dialect, Observed, SourceStatus, Sources};
-use refrain_engine::{Engine, Language, Prepared, SourceMap, Start, source};
+use refrain_catalog::{Catalog, Diagnosis, Dialect, Observed, SourceStatus, Sources};
+use refrain_engine::{
+    Engine, Language, Prepared, SourceMap, Start,
+    source::{self, Facts},
+};
 use refrain_journal::{BlobHash, EndState, Ended, Flush, Journal, Json, Lease, Page, Record, RunId, Started, Take};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -26,6 +29,9 @@ use crate::{
 
 /// How long a run waits for sources that were never connected. Those that are late are listed as connecting.
 const SOURCES_WAIT: Duration = Duration::from_secs(10);
+
+/// How long a run waits for sources that its script does not name: what it searches for may be theirs.
+const OTHERS_WAIT: Duration = Duration::from_secs(1);
 
 /// Runs scripts against the tools of its sources, and remembers them in its journal.
 pub struct Runtime {
@@ -156,7 +162,8 @@ impl Runtime {
             Ok(read) => read,
             Err(error) => return Ok(Report::syntax(&request.script, &error)),
         };
-        let (journal, engine, catalog) = tokio::join!(self.journal(), self.engine(), self.catalog());
+        let (journal, engine, catalog) =
+            tokio::join!(self.journal(), self.engine(), self.catalog_for(&request.script, &read.facts, dialect));
         let (journal, (engine, _)) = (journal?, engine?);
         let remarks = self.remarks(engine, &read, &catalog, dialect).await?;
         if let Some(error) = preflight::refusal(&request.script, &remarks.findings) {
@@ -355,6 +362,21 @@ impl Runtime {
     /// All tools as they are now. Sources that were never connected are connected and waited for.
     pub async fn catalog(&self) -> Arc<Catalog> {
         self.sources.catalog(SOURCES_WAIT).await
+    }
+
+    /// Connects every source, waits for each as long as its settings say, and tells what it found.
+    pub async fn diagnose(&self) -> Vec<Diagnosis> {
+        self.sources.diagnose().await
+    }
+
+    /// All tools for a script: the sources that it names are waited for as long as their settings say, and others only for a
+    /// moment.
+    async fn catalog_for(&self, script: &str, facts: &Facts, dialect: Option<&Dialect>) -> Arc<Catalog> {
+        let has_all = |catalog: &Catalog| preflight::is_enough(script, facts, catalog, dialect);
+        let longest = self.settings.sources.iter().map(|source| source.connect_timeout).max();
+        // Each has an end of its own, and a moment for the reason of a failure.
+        let wait = longest.unwrap_or_default() + OTHERS_WAIT;
+        self.sources.catalog_until(wait, OTHERS_WAIT, has_all).await
     }
 
     /// Opens the journal, or says why it cannot be opened.

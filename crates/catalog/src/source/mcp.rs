@@ -1,163 +1,276 @@
-//! An MCP server that is our child and speaks on its standard streams.
+//! An MCP server: our child on its standard streams, or somebody else's by HTTP.
 //!
-//! `rmcp` does the protocol; the child is started here, since it has to lead its own group and be known to the guard. A
-//! server that ends is started again by the next call that needs it. What it writes to its standard error is kept, the end
-//! of it, for the reason of a failure, and goes nowhere else.
+//! `rmcp` does the protocol; here is what surrounds it. A connection is made when it is first needed, and made anew by the next
+//! call after it was lost. What was under way then is told as interrupted and never repeated. A server that ends again and again
+//! is left alone for longer each time.
 //!
-//! Deliberately not here yet: `list_changed`, elicitation, sampling, roots, tasks, backing off after repeated crashes.
+//! What a server says beside the protocol (on its standard error, between its messages, as log messages) is kept, the end of it,
+//! for the reason of a failure, and goes nowhere else.
+//!
+//! Deliberately not here: tasks, sign-in (tokens are headers in the settings), and a cache of what was read.
 
-use std::{collections::HashSet, sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc, Mutex as StdMutex, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use async_trait::async_trait;
 use rmcp::{
-    Peer, RoleClient, ServiceError,
-    model::{
-        CallToolRequestParams, CancelledNotification, CancelledNotificationParam, ClientCapabilities, ClientConfig,
-        ClientRequest, Implementation, MetaObject, PaginatedRequestParams, Request, RequestId, RequestMetaObject,
-        RequestOptionalParam, ServerResult,
-    },
-    service::{PeerRequestOptions, RunningService},
-    transport::async_rw::AsyncRwTransport,
+    ServiceError,
+    model::{CallToolRequestParams, ClientRequest, MetaObject, Request, RequestMetaObject, ServerResult},
 };
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, value::to_raw_value};
 use tokio::{
-    process::Child,
     sync::Mutex,
-    time::{Instant, timeout, timeout_at},
+    time::{Instant, timeout_at},
 };
 
-use super::{Call, Listing, Source, command, tail::Tail};
+use super::{Call, Event, Events, Facts, Listing, Source};
 use crate::{
+    backoff::Backoff,
     error::{CallError, ErrorCode},
     name,
-    process::{Children, Group},
-    settings::{Environment, McpSettings, SourceSettings, Trust},
+    process::Children,
+    settings::{Environment, SourceSettings, Trust},
     sources::CallOutput,
-    tool::{Effect, Replay, Tool},
 };
 
+mod call;
+mod client;
+mod connection;
+mod dialler;
+mod extras;
+mod http;
+mod listing;
+mod message;
+mod probe;
 mod result;
+mod retry_after;
+mod stdio;
 
-/// A server that pages for ever, or lists without end, is cut off here.
-const MAX_PAGES: usize = 1000;
-const MAX_TOOLS: usize = 20_000;
+use call::{Failure, Limits};
+use connection::{Connection, with_words};
+use dialler::{Dialler, Opening};
+use extras::{Asking, Extra};
 
-/// One message of a server. Longer ones are skipped by the transport, and then their call times out; the limit on results
-/// is lower, so that what is only somewhat too long is told as that.
-const MAX_MESSAGE: usize = 4 * result::MAX_RESULT;
-
-/// How long a server may take to end after its input did, and again after it was asked to.
-const FAREWELL: Duration = Duration::from_millis(300);
+pub(crate) use dialler::Reach;
 
 const KEY: &str = "refrain/idempotencyKey";
 
 pub(crate) struct McpSource {
     name: String,
-    settings: McpSettings,
+    reach: Reach,
     trust: Trust,
+    raw_results: bool,
     connect_timeout: Duration,
     environment: Environment,
     children: Arc<Children>,
+    events: Events,
     connection: Mutex<Option<Arc<Connection>>>,
-}
-
-struct Connection {
-    peer: Peer<RoleClient>,
-    service: Mutex<Option<RunningService<RoleClient, ClientConfig>>>,
-    child: Mutex<Child>,
-    words: Tail,
-    group: Group,
+    /// After the server was lost.
+    backoff: StdMutex<Backoff>,
+    /// Whether the server is known to begin with `initialize`, so that nothing else is tried.
+    is_old: AtomicBool,
+    /// What the last listing added to the server's own tools.
+    extras: StdMutex<Vec<(String, Extra)>>,
 }
 
 impl McpSource {
     pub(crate) fn new(
         source: &SourceSettings,
-        settings: McpSettings,
+        reach: Reach,
         environment: Environment,
         children: Arc<Children>,
+        events: Events,
     ) -> Self {
         Self {
             name: source.name.clone(),
-            settings,
+            reach,
             trust: source.trust_annotations,
+            raw_results: source.raw_results,
             connect_timeout: source.connect_timeout,
             environment,
             children,
+            events,
             connection: Mutex::new(None),
+            // The first end is forgiven: most servers that crash do so once.
+            backoff: StdMutex::new(Backoff::forgiving(1)),
+            is_old: AtomicBool::new(false),
+            extras: StdMutex::default(),
         }
     }
 
-    /// Returns the connection, made anew where there is none or its server has ended.
+    /// Returns the connection, made anew where there is none or it is over.
     async fn connection(&self, deadline: Instant) -> Result<Arc<Connection>, String> {
         // Held while connecting, so that a burst of calls after a crash starts one server and not many. The wait for it
         // counts, so that with a server that hangs the last of them waits no longer than the first.
         let Ok(mut slot) = timeout_at(deadline, self.connection.lock()).await else {
             return Err(format!("it was not there within {} ms", self.connect_timeout.as_millis()));
         };
-        if let Some(connection) = slot.as_ref().filter(|connection| !connection.peer.is_transport_closed()) {
+        if let Some(connection) = slot.as_ref().filter(|connection| !connection.is_over()) {
             return Ok(Arc::clone(connection));
         }
-        *slot = None;
+        let is_new = slot.take().is_none();
         let connection = Arc::new(self.connect(deadline).await?);
+        connection.listen(&self.events);
         *slot = Some(Arc::clone(&connection));
+        if !is_new {
+            // Another process may be another version.
+            self.events.tell(Event::ListChanged);
+        }
         Ok(connection)
     }
 
     async fn connect(&self, deadline: Instant) -> Result<Connection, String> {
-        let Some((program, args)) = self.settings.command.split_first() else {
-            return Err("`command` is empty; write the server's program and its arguments as a list".to_owned());
+        let dialler = Dialler {
+            source: &self.name,
+            reach: &self.reach,
+            environment: &self.environment,
+            children: &self.children,
+            events: &self.events,
+            connect_timeout: self.connect_timeout,
         };
-        let mut command = command(program, &self.environment, &self.settings.env, self.settings.cwd.as_ref());
-        command.args(args);
-        let (mut child, group) = self.children.spawn(&mut command)?;
-        let words = Tail::default();
-        if let Some(stderr) = child.stderr.take() {
-            let words = words.clone();
-            tokio::spawn(async move { words.follow(stderr).await });
+        if !self.is_old.load(Ordering::Relaxed) {
+            match dialler.dial(Opening::Newest, deadline).await {
+                Ok(connection) => {
+                    self.is_old.store(connection.is_old(), Ordering::Relaxed);
+                    return Ok(connection);
+                }
+                Err(refused) if !refused.may_be_the_opening => return Err(refused.reason),
+                Err(_) => {}
+            }
         }
-        let (Some(stdout), Some(stdin)) = (child.stdout.take(), child.stdin.take()) else {
-            return Err(format!("bug: the streams of `{program}` are not there; please report it"));
-        };
-        let transport = AsyncRwTransport::new_client(stdout, stdin).with_max_line_length(MAX_MESSAGE);
-        let us =
-            ClientConfig::new(ClientCapabilities::default(), Implementation::new("refrain", env!("CARGO_PKG_VERSION")));
-        let service = match timeout_at(deadline, rmcp::serve_client(us, transport)).await {
-            Ok(Ok(service)) => service,
-            Ok(Err(error)) => {
-                let end = end_of(&mut child).await;
-                let what = match &end {
-                    Some(status) => format!("`{program}` ended with {status} before it answered `initialize`"),
-                    None => format!("`{program}` is no MCP server: {}", name::cut(&error.to_string(), 300)),
-                };
-                return Err(with_words(what, &words).await);
-            }
-            Err(_) => {
-                let limit = self.connect_timeout.as_millis();
-                return Err(with_words(
-                    format!("`{program}` did not answer within {limit} ms; see `connect_timeout_ms`"),
-                    &words,
-                )
-                .await);
-            }
-        };
-        Ok(Connection {
-            peer: service.peer().clone(),
-            service: Mutex::new(Some(service)),
-            child: Mutex::new(child),
-            words,
-            group,
+        let connection = dialler.dial(Opening::Initialize, deadline).await.map_err(|refused| refused.reason)?;
+        self.is_old.store(true, Ordering::Relaxed);
+        Ok(connection)
+    }
+
+    /// The connection for a call, unless the server is to be left alone.
+    async fn connection_for_a_call(&self) -> Result<Arc<Connection>, CallError> {
+        let down =
+            |reason: &str| CallError::new(ErrorCode::SourceDown, format!("source `{}` is down: {reason}", self.name));
+        let rest = self.backoff().rest(Instant::now());
+        if !rest.is_zero() && self.connection.lock().await.as_ref().is_none_or(|connection| connection.is_over()) {
+            let mut error = down("its server ended several times in a row and is started again later");
+            error.retry_after_ms = Some(u64::try_from(rest.as_millis()).unwrap_or(u64::MAX));
+            return Err(error);
+        }
+        self.connection(Instant::now() + self.connect_timeout).await.map_err(|reason| {
+            let mut backoff = self.backoff();
+            backoff.failed(Instant::now());
+            let mut error = down(&reason);
+            error.retry_after_ms = u64::try_from(backoff.rest(Instant::now()).as_millis()).ok();
+            error
         })
     }
 
-    /// Says how a connection was lost in mid-call.
-    async fn lost(&self, connection: &Connection) -> String {
-        let end = end_of(&mut *connection.child.lock().await).await;
-        let program = self.settings.command.first().map_or("", String::as_str);
-        let what = match end {
-            Some(status) => format!("`{program}` ended with {status}"),
-            None => format!("`{program}` closed its output"),
+    fn backoff(&self) -> std::sync::MutexGuard<'_, Backoff> {
+        self.backoff.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn extra(&self, tool: &str) -> Option<Extra> {
+        let extras = self.extras.lock().unwrap_or_else(PoisonError::into_inner);
+        extras.iter().find(|(name, _)| name == tool).map(|(_, extra)| *extra)
+    }
+
+    /// Says what a request without an answer means.
+    async fn failed(&self, path: &str, connection: &Connection, failure: Failure) -> CallError {
+        let of = |code, told: String| CallError::new(code, format!("`{path}`: {told}"));
+        let lost = async || {
+            self.backoff().failed(Instant::now());
+            let lost = connection.lost().await;
+            let told = format!("`{path}` gave no answer: {lost}; it may or may not have run");
+            CallError::new(ErrorCode::Interrupted, told)
         };
-        with_words(what, &connection.words).await
+        let late = |limit: Duration, what: &str| {
+            let told = format!("`{path}` {what} within {} ms; it may or may not have run", limit.as_millis());
+            CallError::new(ErrorCode::Timeout, told)
+        };
+        match failure {
+            Failure::Late(limit) => late(limit, "gave no answer"),
+            Failure::Silent(limit) => late(limit, "gave no answer and showed no progress"),
+            Failure::Asks(what) => of(ErrorCode::Protocol, what),
+            Failure::Service(ServiceError::McpError(error)) if error.code == stdio::TOO_LONG => {
+                of(ErrorCode::ResultTooLarge, format!("the answer cannot be taken: {}; ask for less", error.message))
+            }
+            Failure::Service(ServiceError::McpError(error)) => result::refused(path, &error),
+            Failure::Service(ServiceError::TransportSend(error)) => {
+                match http::trouble(&error, (self.environment.clock)()) {
+                    Some(trouble) => {
+                        let mut error = of(trouble.code, trouble.what);
+                        error.retry_after_ms = trouble.retry_after_ms;
+                        error
+                    }
+                    None => lost().await,
+                }
+            }
+            Failure::Service(ServiceError::TransportClosed) => lost().await,
+            Failure::Service(ServiceError::Cancelled { reason }) => of(
+                ErrorCode::Interrupted,
+                format!("it was given up by its server: {}", reason.as_deref().unwrap_or("no reason given")),
+            ),
+            Failure::Service(error) => of(ErrorCode::Protocol, name::cut(&error.to_string(), 300)),
+        }
+    }
+
+    /// Asks for what is no tool of the server's.
+    async fn ask(
+        &self,
+        connection: &Connection,
+        path: &str,
+        asking: Asking,
+        limits: Limits,
+    ) -> Result<CallOutput, CallError> {
+        let value = match asking {
+            Asking::One(key, make) => match call::request(connection, None, limits, make).await {
+                Ok(answer) => {
+                    let whole = match answer {
+                        ServerResult::CustomResult(custom) => custom.0,
+                        other => serde_json::to_value(other).unwrap_or_default(),
+                    };
+                    value_of(whole, key)
+                }
+                Err(failure) => return Err(self.failed(path, connection, failure).await),
+            },
+            Asking::Lists(lists) => {
+                let mut all = Map::new();
+                for (key, request) in lists {
+                    let pages = tokio::time::timeout(limits.total, listing::pages(&connection.peer, key, request));
+                    let failure = match pages.await {
+                        Ok(Ok(pages)) => {
+                            all.insert((*key).to_owned(), Value::Array(pages.entries));
+                            continue;
+                        }
+                        Ok(Err(error)) => Failure::Service(error),
+                        Err(_) => Failure::Late(limits.total),
+                    };
+                    return Err(self.failed(path, connection, failure).await);
+                }
+                match lists {
+                    [(key, _)] => all.remove(*key).unwrap_or_default(),
+                    _ => Value::Object(all),
+                }
+            }
+        };
+        let value = to_raw_value(&value).map_err(|error| CallError::new(ErrorCode::Internal, error.to_string()))?;
+        Ok(CallOutput { value, notes: Vec::new() })
+    }
+}
+
+/// Returns a part of a result, or the whole without what only the protocol needs.
+fn value_of(mut whole: Value, key: &str) -> Value {
+    match whole.as_object_mut() {
+        Some(map) if key.is_empty() => {
+            for needless in ["_meta", "resultType", "ttlMs", "cacheScope"] {
+                map.remove(needless);
+            }
+            whole
+        }
+        Some(map) => map.remove(key).unwrap_or_default(),
+        None => Value::Null,
     }
 }
 
@@ -166,217 +279,84 @@ impl Source for McpSource {
     async fn list(&self) -> Result<Listing, String> {
         let deadline = Instant::now() + self.connect_timeout;
         let connection = self.connection(deadline).await?;
-        match timeout_at(deadline, list_pages(&connection.peer)).await {
-            Ok(Ok(values)) => Ok(self.listing(values)),
-            Ok(Err(ServiceError::TransportClosed | ServiceError::TransportSend(_))) => {
-                Err(format!("{} while its tools were listed", self.lost(&connection).await))
+        match timeout_at(deadline, listing::tools(&connection.peer)).await {
+            Ok(Ok(pages)) => {
+                let mut listing = listing::read(&self.name, self.trust, pages);
+                if self.raw_results {
+                    let envelope = Arc::new(result::envelope());
+                    listing.tools.iter_mut().for_each(|tool| tool.output_schema = Some(Arc::clone(&envelope)));
+                }
+                if let Some(info) = connection.info() {
+                    let added = extras::add(&self.name, &info.capabilities, &mut listing.tools);
+                    *self.extras.lock().unwrap_or_else(PoisonError::into_inner) = added;
+                }
+                Ok(listing)
+            }
+            Ok(Err(ServiceError::TransportClosed)) => {
+                Err(format!("{} while its tools were listed", connection.lost().await))
+            }
+            Ok(Err(ServiceError::TransportSend(error))) => match http::trouble(&error, (self.environment.clock)()) {
+                Some(trouble) => Err(format!("its tools cannot be listed: {}", trouble.what)),
+                None => Err(format!("{} while its tools were listed", connection.lost().await)),
+            },
+            Ok(Err(ServiceError::McpError(error))) => {
+                let told = format!("its tools cannot be listed: {}", name::cut(&error.message, 300));
+                Err(with_words(told, &connection.words).await)
             }
             Ok(Err(error)) => Err(with_words(format!("its tools cannot be listed: {error}"), &connection.words).await),
             Err(_) => {
                 let limit = self.connect_timeout.as_millis();
-                Err(with_words(
-                    format!("it did not list its tools within {limit} ms; see `connect_timeout_ms`"),
-                    &connection.words,
-                )
-                .await)
+                let told = format!("it did not list its tools within {limit} ms; see `connect_timeout_ms`");
+                Err(with_words(told, &connection.words).await)
             }
         }
     }
 
     async fn call(&self, call: Call<'_>) -> Result<CallOutput, CallError> {
         let path = call.tool.path();
-        let connection = self.connection(Instant::now() + self.connect_timeout).await.map_err(|reason| {
-            CallError::new(ErrorCode::SourceDown, format!("source `{}` is down: {reason}", self.name))
-        })?;
-        let params = CallToolRequestParams::new(call.tool.name.clone()).with_arguments(call.args);
-        let mut options = PeerRequestOptions::with_timeout(call.idle.unwrap_or(call.total));
-        if call.idle.is_some() {
-            options = options.reset_timeout_on_progress().with_max_total_timeout(call.total);
-        }
-        if let Some(key) = call.key {
-            let mut meta = Map::new();
-            meta.insert(KEY.to_owned(), Value::from(key));
-            options = options.with_meta(RequestMetaObject(MetaObject(meta)));
-        }
-        let request = ClientRequest::CallToolRequest(Request::new(params));
-        let answered = async {
-            let handle = connection.peer.send_cancellable_request(request, options).await?;
-            let mut abandoned = CancelOnDrop { peer: &connection.peer, id: Some(handle.id.clone()) };
-            let answer = handle.await_response().await;
-            abandoned.id = None;
-            answer
+        let connection = self.connection_for_a_call().await?;
+        let _under_way = connection.calls().begin(&path);
+        let limits = Limits { idle: call.idle, total: call.total };
+        let outcome = match self.extra(&call.tool.name) {
+            Some(extra) => self.ask(&connection, &path, extra.asking(&call.args), limits).await,
+            None => {
+                let params = CallToolRequestParams::new(call.tool.name.clone()).with_arguments(call.args);
+                let meta = call.key.map(|key| {
+                    let mut meta = Map::new();
+                    meta.insert(KEY.to_owned(), Value::from(key));
+                    RequestMetaObject(MetaObject(meta))
+                });
+                let answer = call::request(&connection, meta, limits, |responses, state| {
+                    let mut params = params.clone();
+                    (params.input_responses, params.request_state) = (responses, state);
+                    ClientRequest::CallToolRequest(Request::new(params))
+                });
+                match answer.await {
+                    Ok(answer) => result::read(&path, answer, self.raw_results),
+                    Err(failure) => Err(self.failed(&path, &connection, failure).await),
+                }
+            }
         };
-        match answered.await {
-            Ok(answer) => result::read(&path, answer, self.settings.raw_results),
-            Err(ServiceError::McpError(error)) => Err(result::refused(&path, &error)),
-            Err(ServiceError::TransportClosed | ServiceError::TransportSend(_)) => Err(CallError::new(
-                ErrorCode::Interrupted,
-                format!("`{path}` gave no answer: {}; it may or may not have run", self.lost(&connection).await),
-            )),
-            Err(ServiceError::Timeout { timeout }) => Err(CallError::new(
-                ErrorCode::Timeout,
-                format!("`{path}` gave no answer within {} ms; it may or may not have run", timeout.as_millis()),
-            )),
-            Err(ServiceError::Cancelled { reason }) => Err(CallError::new(
-                ErrorCode::Interrupted,
-                format!("`{path}` was given up by its server: {}", reason.as_deref().unwrap_or("no reason given")),
-            )),
-            Err(error) => Err(CallError::new(ErrorCode::Protocol, format!("`{path}`: {error}"))),
+        if !connection.is_over() {
+            self.backoff().worked();
         }
+        outcome
+    }
+
+    async fn facts(&self) -> Facts {
+        let connection = self.connection.lock().await.clone();
+        let Some(connection) = connection else { return Facts::default() };
+        let latency = if connection.is_over() { None } else { connection.ping().await };
+        let mut notes = Vec::new();
+        if latency.is_none() {
+            notes.push("it does not answer `ping`".to_owned());
+        }
+        let words = connection.words.text();
+        Facts { server: Some(connection.server()), latency, notes, log: words.lines().map(str::to_owned).collect() }
     }
 
     async fn close(&self) {
         let Some(connection) = self.connection.lock().await.take() else { return };
-        // The end of its input is how a server on standard streams is told to go.
-        if let Some(service) = connection.service.lock().await.take() {
-            let _ = timeout(FAREWELL, service.cancel()).await;
-        }
-        let mut child = connection.child.lock().await;
-        if timeout(FAREWELL, child.wait()).await.is_err() {
-            connection.group.terminate();
-            let _ = timeout(FAREWELL, child.wait()).await;
-        }
-        // What is still there ends with the group, which goes with the connection.
-    }
-}
-
-impl McpSource {
-    /// Reads the tools as they came. Lenient where that costs nothing: one wrong entry must not hide the others.
-    fn listing(&self, values: Vec<Value>) -> Listing {
-        let all = values.len();
-        let tools: Vec<Tool> = values.into_iter().filter_map(|value| self.tool(value)).collect();
-        let without = all - tools.len();
-        let warning = (without > 0).then(|| format!("{without} of its {all} tools have no name and are left out"));
-        Listing { tools, warning }
-    }
-
-    fn tool(&self, mut value: Value) -> Option<Tool> {
-        let map = value.as_object_mut()?;
-        let name = map.get("name").and_then(Value::as_str).filter(|name| !name.is_empty())?;
-        let mut tool = Tool::new(&self.name, name);
-        let text = |map: &Map<String, Value>, key: &str| map.get(key).and_then(Value::as_str).map(str::to_owned);
-        tool.description = text(map, "description").or_else(|| text(map, "title")).unwrap_or_default();
-        match map.remove("inputSchema") {
-            Some(schema @ Value::Object(_)) => {
-                tool.input_schema = Arc::new(schema);
-                tool.note_unusable_schema();
-            }
-            None | Some(Value::Null) => {}
-            Some(_) => tool.notes.push("its input schema is not an object, so arguments are not checked".to_owned()),
-        }
-        match map.remove("outputSchema") {
-            Some(schema @ Value::Object(_)) => tool.output_schema = Some(Arc::new(schema)),
-            None | Some(Value::Null) => {}
-            Some(_) => tool.notes.push("its output schema is not an object and is not used".to_owned()),
-        }
-        if self.settings.raw_results {
-            tool.output_schema = Some(Arc::new(result::envelope()));
-        }
-        let hint = |key: &str| value.pointer(&format!("/annotations/{key}")).and_then(Value::as_bool) == Some(true);
-        (tool.effect, tool.replay) =
-            believed(self.trust, hint("readOnlyHint"), hint("destructiveHint"), hint("idempotentHint"));
-        Some(tool)
-    }
-}
-
-/// Returns what a tool may do, from what its server says of it and how far that is believed.
-fn believed(trust: Trust, read_only: bool, destructive: bool, idempotent: bool) -> (Effect, Replay) {
-    let effect = match (read_only, destructive) {
-        (true, _) => Effect::Read,
-        (false, true) => Effect::Destructive,
-        (false, false) => Effect::Write,
-    };
-    let replay = match (read_only, idempotent) {
-        (true, _) => Replay::Safe,
-        (false, true) => Replay::Keyed,
-        (false, false) => Replay::Unsafe,
-    };
-    match trust {
-        Trust::None => (Effect::Write, Replay::Unsafe),
-        Trust::Effect => (effect, Replay::Unsafe),
-        Trust::All => (effect, replay),
-    }
-}
-
-/// Lists every page. A cursor that comes again ends the list: some servers return the one they were given.
-async fn list_pages(peer: &Peer<RoleClient>) -> Result<Vec<Value>, ServiceError> {
-    let mut tools = Vec::new();
-    let mut seen = HashSet::new();
-    let mut cursor = None;
-    for _ in 0..MAX_PAGES {
-        let params = PaginatedRequestParams::default().with_cursor(cursor.take());
-        let request = ClientRequest::ListToolsRequest(RequestOptionalParam::with_param(params));
-        let (page, next) = match peer.send_request(request).await {
-            Ok(ServerResult::ListToolsResult(page)) => {
-                (page.tools.iter().filter_map(|tool| serde_json::to_value(tool).ok()).collect(), page.next_cursor)
-            }
-            // A list in which any entry breaks the protocol arrives here, whole.
-            Ok(ServerResult::CustomResult(mut page)) => {
-                let next = page.0.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
-                match page.0.get_mut("tools").map(Value::take) {
-                    Some(Value::Array(tools)) => (tools, next),
-                    _ => return Err(ServiceError::UnexpectedResponse),
-                }
-            }
-            Ok(_) => return Err(ServiceError::UnexpectedResponse),
-            // No such method: a server without tools, which is allowed.
-            Err(ServiceError::McpError(error)) if error.code.0 == -32601 => (Vec::new(), None),
-            Err(error) => return Err(error),
-        };
-        tools.extend(page);
-        cursor = next.filter(|next| !next.is_empty() && seen.insert(next.clone()));
-        if cursor.is_none() || tools.len() > MAX_TOOLS {
-            break;
-        }
-    }
-    tools.truncate(MAX_TOOLS);
-    Ok(tools)
-}
-
-/// Tells the server that nobody waits for an answer any more.
-struct CancelOnDrop<'a> {
-    peer: &'a Peer<RoleClient>,
-    id: Option<RequestId>,
-}
-
-impl Drop for CancelOnDrop<'_> {
-    fn drop(&mut self) {
-        let (Some(id), Ok(runtime)) = (self.id.take(), tokio::runtime::Handle::try_current()) else { return };
-        let peer = self.peer.clone();
-        runtime.spawn(async move {
-            let params = CancelledNotificationParam::new(Some(id), Some("the caller has stopped waiting".to_owned()));
-            let _ = peer.send_notification(CancelledNotification::new(params).into()).await;
-        });
-    }
-}
-
-/// Returns how a child ended, giving it a moment to be seen: its output ends a little before it does.
-async fn end_of(child: &mut Child) -> Option<std::process::ExitStatus> {
-    timeout(FAREWELL, child.wait()).await.ok().and_then(Result::ok)
-}
-
-async fn with_words(what: String, words: &Tail) -> String {
-    let words = words.last_words().await;
-    if words.is_empty() { what } else { format!("{what}; its last words: {words}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn annotations_count_as_far_as_they_are_trusted() {
-        let check = |trust, read_only, destructive, idempotent, expect: &str| {
-            let (effect, replay) = believed(trust, read_only, destructive, idempotent);
-            assert_eq!(format!("{} {}", effect.as_str(), replay.as_str()), expect);
-        };
-        check(Trust::None, true, false, true, "write unsafe");
-        check(Trust::Effect, true, false, true, "read unsafe");
-        check(Trust::Effect, false, true, false, "destructive unsafe");
-        check(Trust::Effect, false, false, true, "write unsafe");
-        check(Trust::All, true, false, false, "read safe");
-        check(Trust::All, false, false, true, "write keyed");
-        check(Trust::All, false, true, true, "destructive keyed");
-        check(Trust::All, false, false, false, "write unsafe");
+        connection.close().await;
     }
 }

@@ -1,4 +1,4 @@
-//! The last words of a child: the end of its standard error, for the reason of a failure.
+//! The last words of a server: the end of what it wrote beside the protocol, for the reason of a failure.
 
 use std::{
     collections::VecDeque,
@@ -39,6 +39,25 @@ impl Tail {
             kept.drain(..over);
         }
         self.0.ended.send_replace(true);
+    }
+
+    /// Adds a line of our own or of the server's, from elsewhere than the stream.
+    pub(super) fn add(&self, line: &str) {
+        let mut kept = self.kept();
+        if kept.back().is_some_and(|last| *last != b'\n') {
+            kept.push_back(b'\n');
+        }
+        kept.extend(line.bytes().take(MAX / 4));
+        kept.push_back(b'\n');
+        let over = kept.len().saturating_sub(MAX);
+        kept.drain(..over);
+    }
+
+    /// There is no stream: nothing has to be waited for.
+    pub(super) fn without_stream() -> Self {
+        let tail = Self::default();
+        tail.0.ended.send_replace(true);
+        tail
     }
 
     /// Returns the end of the stream as text, after what is still under way has arrived.

@@ -10,12 +10,18 @@ mod declarations;
 mod demo;
 mod describe;
 mod guard;
+mod http;
+mod lifecycle;
 mod mcp;
+mod questions;
 mod results;
 mod schemas;
+mod scripted;
 mod search;
 mod support;
+mod transport;
 mod tsc;
+mod unwrapping;
 
 #[test]
 fn no_test_file_is_forgotten() {

@@ -5,10 +5,18 @@
 
 use std::path::Path;
 
-use refrain_runtime::{McpSettings, SourceKind, SourceSettings};
+use refrain_runtime::{McpHttpSettings, McpSettings, Secrets, SourceKind, SourceSettings};
 use serde_json::{Map, Value};
 
-use super::{Need, document::read_bounded, fault::Faults, row::Row, source::from_folder, variables::Variables};
+use super::{
+    Need,
+    document::read_bounded,
+    fault::Faults,
+    row::Row,
+    secret::{Values, is_telling},
+    source::{from_folder, query},
+    variables::Variables,
+};
 
 /// Reads a file: each source with its rows.
 pub(crate) fn read(path: &Path, variables: &Variables, need: Need, faults: &Faults) -> Vec<(SourceSettings, Vec<Row>)> {
@@ -38,30 +46,77 @@ pub(crate) fn read(path: &Path, variables: &Variables, need: Need, faults: &Faul
         // Whoever switched a server off does not expect it to start here.
         .filter(|(_, server)| server.get("disabled").and_then(Value::as_bool) != Some(true))
         .map(|(server, entry)| {
-            let kind = match (need, kind(entry, folder, variables)) {
+            let mut filling = Filling { variables, hidden: Vec::new() };
+            let kind = match (need, kind(entry, folder, &mut filling)) {
                 // Without its variables a source can still be shown.
                 (Need::NoSources, Err(_)) => SourceKind::Mcp(McpSettings::default()),
-                (_, Ok(mcp)) => SourceKind::Mcp(mcp),
+                (_, Ok(kind)) => kind,
                 (Need::Sources, Err(reason)) => SourceKind::Unusable { r#type: "mcp".into(), reason },
             };
-            (SourceSettings::new(server, kind), rows(server, entry, &name))
+            let mut source = SourceSettings::new(server, kind);
+            source.secrets = Secrets::new(filling.hidden);
+            (source, rows(server, entry, &name))
         })
         .collect()
 }
 
-fn kind(entry: &Value, folder: &Path, variables: &Variables) -> Result<McpSettings, String> {
-    let filled = |key: &str, value: &Value| match value.as_str() {
-        Some(text) => fill(text, variables).map_err(|reason| format!("`{key}`: {reason}")),
-        None => Err(format!("`{key}` is {value}; write a text")),
-    };
-    if entry.get("command").is_none() && (entry.get("url").is_some() || entry.get("serverUrl").is_some()) {
-        return Err(
-            "it is reached by `url`, and HTTP servers come with a later release (R3); use one with a `command`"
-                .to_owned(),
-        );
+/// Fills in variables, and remembers what must not be repeated.
+struct Filling<'a> {
+    variables: &'a Variables,
+    hidden: Vec<String>,
+}
+
+impl Filling<'_> {
+    fn text(&mut self, key: &str, value: &Value) -> Result<String, String> {
+        let text = value.as_str().ok_or_else(|| format!("`{key}` is no text"))?;
+        let mut used = Vec::new();
+        let filled = fill(text, self.variables, &mut used);
+        // A folder in an argument is no secret; whatever goes into the environment or a header may be one.
+        let is_plain = matches!(key, "command" | "args" | "cwd");
+        self.hidden.extend(used.into_iter().filter(|(name, _)| !is_plain || is_telling(name)).map(|(_, value)| value));
+        filled.map_err(|reason| format!("`{key}`: {reason}"))
     }
-    let program = entry.get("command").ok_or("it has no `command`; write the server's program")?;
-    let program = filled("command", program)?;
+
+    /// Reads an object of texts. A value that may be a secret as it stands is remembered as one.
+    fn pairs(&mut self, key: &str, value: Option<&Value>, may_be: fn(&str) -> bool) -> Result<Values, String> {
+        let mut values = Values::default();
+        let map = match value {
+            None | Some(Value::Null) => return Ok(values),
+            Some(Value::Object(map)) => map,
+            Some(_) => return Err(format!("`{key}` is no object; write names with their values")),
+        };
+        for (name, value) in map {
+            if name.is_empty() || name.contains(['=', '\0']) {
+                return Err(format!("`{key}` has {name:?}, which is no name"));
+            }
+            let filled = self.text(&format!("{key}.{name}"), value)?;
+            if may_be(name) {
+                values.add_literal(name, &filled);
+            } else {
+                values.pairs.push((name.clone(), filled));
+            }
+        }
+        self.hidden.append(&mut values.secrets);
+        Ok(values)
+    }
+}
+
+fn kind(entry: &Value, folder: &Path, filling: &mut Filling<'_>) -> Result<SourceKind, String> {
+    // The names that the agents have for it.
+    let url = ["url", "serverUrl", "httpUrl"].iter().find_map(|key| Some((key, entry.get(key)?)));
+    if let (None, Some((key, url))) = (entry.get("command"), url) {
+        if entry.get("type").and_then(Value::as_str) == Some("sse") {
+            let told = "it is of type `sse`, a transport that the protocol has given up";
+            return Err(format!("{told}; give the address of its streamable HTTP endpoint, with type `http`"));
+        }
+        let url = filling.text(key, url)?;
+        filling.hidden.extend(query(&url));
+        let headers = filling.pairs("headers", entry.get("headers"), |_| true)?.pairs;
+        return Ok(SourceKind::McpHttp(McpHttpSettings { url, headers }));
+    }
+    let program =
+        entry.get("command").ok_or("it has neither `command` nor `url`; write the server's program or address")?;
+    let program = filling.text("command", program)?;
     if program.is_empty() {
         return Err("`command` is empty; write the server's program".to_owned());
     }
@@ -70,35 +125,21 @@ fn kind(entry: &Value, folder: &Path, variables: &Variables) -> Result<McpSettin
         None | Some(Value::Null) => {}
         Some(Value::Array(args)) => {
             for arg in args {
-                command.push(filled("args", arg)?);
+                command.push(filling.text("args", arg)?);
             }
         }
-        Some(other) => return Err(format!("`args` is {other}; write a list of texts")),
+        Some(_) => return Err("`args` is no list; write a list of texts".to_owned()),
     }
-    let mut env = Vec::new();
-    match entry.get("env") {
-        None | Some(Value::Null) => {}
-        Some(Value::Object(map)) => {
-            for (name, value) in map {
-                if name.is_empty() || name.contains(['=', '\0']) {
-                    return Err(format!("`env` has {name:?}, which is no name of a variable"));
-                }
-                // The value is not repeated: it may be a secret.
-                let text = value.as_str().ok_or_else(|| format!("`env.{name}` is no text"))?;
-                env.push((name.clone(), fill(text, variables).map_err(|reason| format!("`env.{name}`: {reason}"))?));
-            }
-        }
-        Some(_) => return Err("`env` is no object; write names with their values".to_owned()),
-    }
+    let env = filling.pairs("env", entry.get("env"), is_telling)?.pairs;
     let cwd = match entry.get("cwd") {
         None | Some(Value::Null) => None,
-        Some(cwd) => Some(folder.join(filled("cwd", cwd)?)),
+        Some(cwd) => Some(folder.join(filling.text("cwd", cwd)?)),
     };
-    Ok(McpSettings { command, env, cwd, ..McpSettings::default() })
+    Ok(SourceKind::Mcp(McpSettings { command, env, cwd }))
 }
 
-/// Fills in variables.
-fn fill(text: &str, variables: &Variables) -> Result<String, String> {
+/// Fills in variables, and says which were used, with their values.
+fn fill(text: &str, variables: &Variables, used: &mut Vec<(String, String)>) -> Result<String, String> {
     let mut filled = String::new();
     let mut rest = text;
     while let Some(at) = rest.find("${") {
@@ -115,7 +156,10 @@ fn fill(text: &str, variables: &Variables) -> Result<String, String> {
             continue;
         };
         match (variables.text(name)?, default) {
-            (Some(value), _) => filled.push_str(&value),
+            (Some(value), _) => {
+                filled.push_str(&value);
+                used.push((name.to_owned(), value));
+            }
             (None, Some(default)) => filled.push_str(default),
             (None, None) => {
                 return Err(format!("the variable `{name}` is not set; set it, or write `${{{name}:-default}}`"));
@@ -140,12 +184,17 @@ fn rows(server: &str, entry: &Value, file: &str) -> Vec<Row> {
         let row = |value| Row::new(&["sources", server, key], value, file);
         match (key.as_str(), value) {
             ("command" | "args" | "cwd", value) => rows.push(row(value.clone())),
-            ("env", Value::Object(env)) => rows.extend(env.iter().map(|(name, value)| {
+            ("url" | "serverUrl" | "httpUrl", Value::String(url)) => {
+                rows.push(Row::of_address(&["sources", server, "url"], url, file));
+            }
+            ("env" | "headers", Value::Object(env)) => rows.extend(env.iter().map(|(name, value)| {
                 // What is filled in from elsewhere is a reference; anything else may be the secret itself.
-                let is_reference =
-                    |text: &&str| text.strip_prefix("${").and_then(|text| text.strip_suffix('}')).is_some_and(is_name);
+                let is_reference = |text: &&str| {
+                    let behind = text.strip_prefix("Bearer ").unwrap_or(text);
+                    behind.strip_prefix("${").and_then(|text| text.strip_suffix('}')).is_some_and(is_name)
+                };
                 let shown = value.as_str().filter(is_reference).unwrap_or("***");
-                Row::new(&["sources", server, "env", name], shown.into(), file)
+                Row::new(&["sources", server, key, name], shown.into(), file)
             })),
             // Other programs' keys.
             _ => {}
@@ -163,7 +212,11 @@ mod tests {
         let variables: Variables =
             [("A", "one"), ("EMPTY", "")].map(|(k, v)| (k.into(), v.into())).into_iter().collect();
         let check = |text: &str, expect: &str| {
-            assert_eq!(fill(text, &variables).unwrap_or_else(|error| format!("error: {error}")), expect, "{text}");
+            assert_eq!(
+                fill(text, &variables, &mut Vec::new()).unwrap_or_else(|error| format!("error: {error}")),
+                expect,
+                "{text}"
+            );
         };
         check("x ${A}/${A} y", "x one/one y");
         check("${NONE:-two}${A:-two}${EMPTY:-two}${NONE:-}", "twoone");

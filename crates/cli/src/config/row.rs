@@ -33,6 +33,22 @@ impl Row {
     pub(crate) fn of_variable(key: &[&str], text: &str, origin: impl Into<String>) -> Self {
         Self::new(key, Reference::parse(text).shown().into(), origin)
     }
+
+    /// A row whose value is a header.
+    pub(crate) fn of_header(key: &[&str], text: &str, origin: impl Into<String>) -> Self {
+        Self::new(key, Reference::header_shown(text).into(), origin)
+    }
+
+    /// A row whose value is an address. What stands behind a `?` or before an `@` may be a key.
+    pub(crate) fn of_address(key: &[&str], text: &str, origin: impl Into<String>) -> Self {
+        let mut shown = text.split_once('?').map_or_else(|| text.to_owned(), |(before, _)| format!("{before}?***"));
+        if let Some((scheme, rest)) = shown.split_once("://")
+            && let Some(at) = rest.split('/').next().and_then(|host| host.rfind('@'))
+        {
+            shown = format!("{scheme}://***{}", &rest[at..]);
+        }
+        Self::new(key, shown.into(), origin)
+    }
 }
 
 /// Adds a row for each value under `[sources]`.
@@ -61,6 +77,8 @@ fn walk(document: &Document, table: &dyn TableLike, path: &mut Vec<String>, rows
                 let origin = document.place(span);
                 rows.push(match (parts.get(2), item.as_str()) {
                     (Some(&"env"), Some(text)) => Row::of_variable(&parts, text, origin),
+                    (Some(&"headers"), Some(text)) => Row::of_header(&parts, text, origin),
+                    (Some(&"url"), Some(text)) => Row::of_address(&parts, text, origin),
                     _ => Row::new(&parts, document::json(item), origin),
                 });
             }

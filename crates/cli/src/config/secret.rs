@@ -1,6 +1,8 @@
-//! Values that settings only refer to: `env:NAME`, `file:PATH`, `cmd:COMMAND`.
+//! Values that settings only refer to: `env:NAME`, `file:PATH`, `cmd:COMMAND`; in a header also behind a word, as in
+//! `Bearer env:TOKEN`.
 //!
-//! A reference that leads nowhere takes its source along and nothing else. What it leads to is printed nowhere, errors
+//! A command is given to `sh`, in the folder of the file: it is written by whoever writes the programs of the sources, and a pipe
+//! (`cmd:pass show x | head -1`) is what people write there. A reference that leads nowhere takes its source along and nothing else. What it leads to is printed nowhere, errors
 //! included; what a command says to stderr goes to the person's, since it may ask for a password there.
 
 use std::{
@@ -46,6 +48,25 @@ impl<'a> Reference<'a> {
         }
     }
 
+    /// Returns the word in front, with its space, and the reference behind it; for headers.
+    fn behind_a_word(text: &'a str) -> (&'a str, Self) {
+        if let Some(at) = text.find(' ')
+            && text[..at].bytes().all(|byte| byte.is_ascii_alphabetic())
+        {
+            let behind = Self::parse(text[at..].trim_start());
+            if !matches!(behind, Self::Literal(_)) {
+                return (&text[..=at], behind);
+            }
+        }
+        ("", Self::parse(text))
+    }
+
+    /// As [`shown`](Self::shown), for a header.
+    pub(crate) fn header_shown(text: &str) -> String {
+        let (word, reference) = Reference::behind_a_word(text);
+        format!("{word}{}", reference.shown())
+    }
+
     /// Returns what may be shown. A value that stands in the settings themselves may be a secret as well.
     pub(crate) fn shown(&self) -> String {
         match self {
@@ -58,6 +79,31 @@ impl<'a> Reference<'a> {
     }
 }
 
+/// Names and values, and what of them must not be repeated.
+#[derive(Clone, Default)]
+pub(crate) struct Values {
+    pub(crate) pairs: Vec<(String, String)>,
+    pub(crate) secrets: Vec<String>,
+}
+
+impl Values {
+    /// Adds a value that stands in the settings themselves, where it may be a secret all the same. A short word is none, and
+    /// taking it out of messages would spoil them.
+    pub(crate) fn add_literal(&mut self, name: &str, value: &str) {
+        const FEWEST: usize = 6;
+        if value.len() >= FEWEST {
+            self.secrets.push(value.to_owned());
+        }
+        self.pairs.push((name.to_owned(), value.to_owned()));
+    }
+}
+
+/// Returns whether the name of a variable is one under which secrets are kept.
+pub(crate) fn is_telling(name: &str) -> bool {
+    let name = name.to_ascii_uppercase();
+    ["TOKEN", "KEY", "SECRET", "PASS", "AUTH", "CREDENTIAL", "DSN"].iter().any(|part| name.contains(part))
+}
+
 /// Where references lead.
 #[derive(Debug)]
 pub(crate) struct Secrets<'a> {
@@ -68,6 +114,41 @@ pub(crate) struct Secrets<'a> {
 impl<'a> Secrets<'a> {
     pub(crate) fn new(variables: &'a Variables, need: Need) -> Self {
         Self { variables, need }
+    }
+
+    /// Adds the value of a variable for a child.
+    ///
+    /// # Errors
+    ///
+    /// As [`resolve`](Self::resolve).
+    pub(crate) fn variable(&self, name: &str, text: &str, folder: &Path, values: &mut Values) -> Result<(), String> {
+        let value = self.resolve(text, folder)?;
+        match Reference::parse(text) {
+            Reference::Literal(_) if is_telling(name) => values.add_literal(name, &value),
+            Reference::Literal(_) => values.pairs.push((name.to_owned(), value)),
+            _ => {
+                values.secrets.push(value.clone());
+                values.pairs.push((name.to_owned(), value));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the value of a header.
+    ///
+    /// # Errors
+    ///
+    /// As [`resolve`](Self::resolve).
+    pub(crate) fn header(&self, name: &str, text: &str, folder: &Path, values: &mut Values) -> Result<(), String> {
+        let (word, reference) = Reference::behind_a_word(text);
+        if let Reference::Literal(literal) = reference {
+            values.add_literal(name, literal);
+            return Ok(());
+        }
+        let value = self.resolve(text[word.len()..].trim_start(), folder)?;
+        values.secrets.push(value.clone());
+        values.pairs.push((name.to_owned(), format!("{word}{value}")));
+        Ok(())
     }
 
     /// Returns the value. Where no sources are needed nothing is read, and the value is empty.

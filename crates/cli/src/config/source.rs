@@ -5,9 +5,18 @@ use std::{
     time::Duration,
 };
 
-use refrain_runtime::{CommandSettings, Glob, McpSettings, OnMismatch, SourceKind, SourceSettings, Trust, demo};
+use refrain_runtime::{
+    CommandSettings, Glob, McpHttpSettings, McpSettings, OnMismatch, Secrets as Hidden, SourceKind, SourceSettings,
+    Trust, demo,
+};
 
-use super::{MOST_MS, document::Table, fault::listed, secret::Secrets, tool};
+use super::{
+    MOST_MS,
+    document::Table,
+    fault::listed,
+    secret::{Secrets, Values},
+    tool,
+};
 
 /// Keys of every source.
 const COMMON: &[&str] = &[
@@ -22,11 +31,12 @@ const COMMON: &[&str] = &[
     "call_idle_timeout_ms",
     "call_total_timeout_ms",
     "on_output_mismatch",
+    "raw_results",
     "learn_types",
     "tools",
 ];
 /// Keys of releases to come.
-const LATER: &[&str] = &["url", "headers", "auth", "expose", "login_timeout_ms"];
+const LATER: &[&str] = &["auth", "expose", "login_timeout_ms"];
 const TYPES: &[&str] = &["mcp", "command", "demo"];
 const LATER_TYPES: &[&str] = &["openapi", "aoi", "http", "graphql", "agent"];
 
@@ -47,9 +57,10 @@ fn read(table: &Table<'_>, folder: &Path, secrets: &Secrets<'_>) -> Option<Sourc
     }
     let r#type = table.text("type")?;
     // Every part is read whatever is wrong with another, so that all faults are told at once.
+    let mut hidden = Vec::new();
     let kind = match r#type.as_str() {
-        "mcp" => mcp(table, secrets),
-        "command" => command(table, secrets),
+        "mcp" => mcp(table, secrets, &mut hidden),
+        "command" => command(table, secrets, &mut hidden),
         "demo" => {
             known(table, &["cwd"]);
             Some(demo::source(cwd(table).unwrap_or_else(|| folder.to_path_buf())).kind)
@@ -68,6 +79,7 @@ fn read(table: &Table<'_>, folder: &Path, secrets: &Secrets<'_>) -> Option<Sourc
     let mut source = SourceSettings::new(name, SourceKind::Unusable { r#type, reason: String::new() });
     common(table, makes_tools, &mut source);
     source.kind = kind?;
+    source.secrets = Hidden::new(hidden);
     Some(source)
 }
 
@@ -75,29 +87,61 @@ fn known(table: &Table<'_>, own: &[&str]) {
     table.known(&[COMMON, own].concat(), LATER);
 }
 
-fn mcp(table: &Table<'_>, secrets: &Secrets<'_>) -> Option<SourceKind> {
-    known(table, &["command", "env", "cwd", "raw_results"]);
-    // A server that is reached by `url` has been told that this comes later.
-    if !table.has("command") && !table.has("url") {
-        table.fault("", "has no `command`; write the server's program and arguments, `command = [\"npx\", \"…\"]`");
+fn mcp(table: &Table<'_>, secrets: &Secrets<'_>, hidden: &mut Vec<String>) -> Option<SourceKind> {
+    if table.has("url") {
+        return mcp_http(table, secrets, hidden);
+    }
+    known(table, &["command", "env", "cwd", "url", "headers"]);
+    if table.has("headers") {
+        table.fault("headers", "is for servers that are reached by `url`; a program gets its secrets through `env`");
+    }
+    if !table.has("command") {
+        let told = "has neither `command` nor `url`; write the server's program and arguments, \
+                    `command = [\"npx\", \"…\"]`, or its address, `url = \"https://…\"`";
+        table.fault("", told);
     }
     let command = table.texts("command").and_then(|command| program(command, table));
-    let env = variables(table, secrets);
+    let env = variables(table, secrets, hidden);
     let cwd = cwd(table).or_else(|| Some(table.folder().to_path_buf()));
-    let raw_results = table.flag("raw_results").unwrap_or(false);
     Some(match (command?, env) {
-        (command, Ok(env)) => SourceKind::Mcp(McpSettings { command, env, cwd, raw_results }),
+        (command, Ok(env)) => SourceKind::Mcp(McpSettings { command, env, cwd }),
         (_, Err(reason)) => SourceKind::Unusable { r#type: "mcp".into(), reason },
     })
 }
 
-fn command(table: &Table<'_>, secrets: &Secrets<'_>) -> Option<SourceKind> {
+fn mcp_http(table: &Table<'_>, secrets: &Secrets<'_>, hidden: &mut Vec<String>) -> Option<SourceKind> {
+    known(table, &["url", "headers", "command", "env", "cwd"]);
+    for key in ["command", "env", "cwd"].into_iter().filter(|key| table.has(key)) {
+        table.fault(key, "is for servers that are programs, and this one has a `url`; remove one of them");
+    }
+    let url = table.text("url").filter(|url| {
+        let is_web = url.starts_with("https://") || url.starts_with("http://");
+        if !is_web {
+            table.fault("url", "is no web address; write `https://…`");
+        }
+        is_web
+    });
+    let headers = headers(table, secrets, hidden);
+    // An address may have a key in it.
+    hidden.extend(url.as_deref().and_then(query));
+    Some(match (url?, headers) {
+        (url, Ok(headers)) => SourceKind::McpHttp(McpHttpSettings { url, headers }),
+        (_, Err(reason)) => SourceKind::Unusable { r#type: "mcp".into(), reason },
+    })
+}
+
+/// Returns what of an address may be a secret.
+pub(crate) fn query(url: &str) -> Option<String> {
+    url.split_once('?').map(|(_, query)| query.to_owned())
+}
+
+fn command(table: &Table<'_>, secrets: &Secrets<'_>, hidden: &mut Vec<String>) -> Option<SourceKind> {
     known(table, &["env", "cwd"]);
     let tools = tool::read_all(table);
     if tools.is_empty() && !table.has("tools") {
         table.fault("", format!("has no tools; write `[sources.{}.tools.NAME]` with a `command`", table.name()));
     }
-    let env = variables(table, secrets);
+    let env = variables(table, secrets, hidden);
     let cwd = cwd(table).or_else(|| Some(table.folder().to_path_buf()));
     Some(match env {
         Ok(env) => SourceKind::Command(CommandSettings { tools, env, cwd }),
@@ -122,6 +166,7 @@ fn common(table: &Table<'_>, makes_tools: bool, source: &mut SourceSettings) {
     source.call_total_timeout = time("call_total_timeout_ms").unwrap_or(source.call_total_timeout);
     let mismatch = [("note", OnMismatch::Note), ("reject", OnMismatch::Reject)];
     source.on_output_mismatch = table.choice("on_output_mismatch", &mismatch).unwrap_or(source.on_output_mismatch);
+    source.raw_results = table.flag("raw_results").unwrap_or(source.raw_results);
     source.learn_types = table.flag("learn_types").unwrap_or(source.learn_types);
     source.overrides = tool::overrides(table, makes_tools);
 }
@@ -150,24 +195,48 @@ fn cwd(table: &Table<'_>) -> Option<PathBuf> {
     table.text("cwd").map(|cwd| table.folder().join(cwd))
 }
 
+type Pairs = Vec<(String, String)>;
+
 /// Reads `env`. An error is the reason why the source cannot be used.
-fn variables(table: &Table<'_>, secrets: &Secrets<'_>) -> Result<Vec<(String, String)>, String> {
-    let Some(env) = table.table("env") else { return Ok(Vec::new()) };
-    let mut variables = Vec::new();
+fn variables(table: &Table<'_>, secrets: &Secrets<'_>, hidden: &mut Vec<String>) -> Result<Pairs, String> {
+    let is_name = |name: &str| !name.is_empty() && !name.contains(['=', '\0']);
+    let add = |name: &str, text: &str, values: &mut Values| secrets.variable(name, text, table.folder(), values);
+    pairs(table, "env", hidden, ("is no name of a variable", &is_name), &add)
+}
+
+/// Reads `headers`. An error is the reason why the source cannot be used.
+fn headers(table: &Table<'_>, secrets: &Secrets<'_>, hidden: &mut Vec<String>) -> Result<Pairs, String> {
+    let is_name = |name: &str| {
+        let is_mark = |byte| b"!#$%&'*+-.^_`|~".contains(&byte);
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || is_mark(byte))
+    };
+    let add = |name: &str, text: &str, values: &mut Values| secrets.header(name, text, table.folder(), values);
+    pairs(table, "headers", hidden, ("is no name of a header", &is_name), &add)
+}
+
+type Add<'a> = &'a dyn Fn(&str, &str, &mut Values) -> Result<(), String>;
+
+fn pairs(
+    table: &Table<'_>,
+    key: &str,
+    hidden: &mut Vec<String>,
+    (wrong, is_name): (&str, &dyn Fn(&str) -> bool),
+    add: Add<'_>,
+) -> Result<Pairs, String> {
+    let Some(entries) = table.table(key) else { return Ok(Vec::new()) };
+    let mut values = Values::default();
     let mut reasons = Vec::new();
-    for name in env.keys() {
-        if name.is_empty() || name.contains(['=', '\0']) {
-            env.fault(&name, "is no name of a variable");
-        } else if let Some(text) = env.text(&name) {
+    for name in entries.keys() {
+        if !is_name(&name) {
+            entries.fault(&name, wrong);
+        } else if let Some(text) = entries.text(&name) {
             if text.contains('\0') {
-                env.fault(&name, "has a NUL in it, which no variable can hold");
-                continue;
-            }
-            match secrets.resolve(&text, table.folder()) {
-                Ok(value) => variables.push((name, value)),
-                Err(reason) => reasons.push(format!("`env.{name}`: {reason}")),
+                entries.fault(&name, "has a NUL in it, which nothing can be given");
+            } else if let Err(reason) = add(&name, &text, &mut values) {
+                reasons.push(format!("`{key}.{name}`: {reason}"));
             }
         }
     }
-    if reasons.is_empty() { Ok(variables) } else { Err(reasons.join("; ")) }
+    hidden.extend(values.secrets);
+    if reasons.is_empty() { Ok(values.pairs) } else { Err(reasons.join("; ")) }
 }

@@ -141,7 +141,7 @@ type = 5
     refrain.toml:10: `journal.durability` is the text "efects"; write one of `effects`, `power`, `process`
     refrain.toml:12: `sources.a.type` is "mpc"; write one of `mcp`, `command`, `demo`
     refrain.toml:13: `sources.b` has no `type`; write `type = "mcp"` for an MCP server, `type = "command"` for programs
-    refrain.toml:15: `sources.c` has no `command`; write the server's program and arguments, `command = ["npx", "…"]`
+    refrain.toml:15: `sources.c` has neither `command` nor `url`; write the server's program and arguments, `command = ["npx", "…"]`, or its address, `url = "https://…"`
     refrain.toml:17: unknown key `sources.c.comand`; did you mean `command`?
     refrain.toml:20: `sources.d.command` names no program; write its name first, `["npx", "…"]`
     refrain.toml:21: `sources.d.env.A` is the number 5; write a text
@@ -155,7 +155,6 @@ type = 5
     refrain.toml:33: `sources.f.tools.t.command` uses `{nme}`, which `input` does not declare; did you mean `name`?
     refrain.toml:35: `sources.f.tools.t.output` (`pattern`) cannot stand beside a JSON format; use `lines` or remove the pattern
     refrain.toml:36: `sources.f.tools.t.replay` is the text "always"; write one of `safe`, `keyed`, `unsafe`
-    refrain.toml:39: `sources.g.url` comes with a later release; remove it until then
     refrain.toml:41: `sources."h.i".type` is the number 5; write a text
     "#);
 }
@@ -361,11 +360,11 @@ fn servers_of_agents_are_read_and_what_cannot_work_fails_alone() {
         .with("TOKEN", "hunter2");
     insta::assert_snapshot!(place.sources(), @r#"
     both: ["DIR/agent/second", "hunter2", "$HOME", "x y"] [("K", "hunter2"), ("L", "hunter1")] in Some("DIR/agent/w")
-    http: mcp: it is reached by `url`, and HTTP servers come with a later release (R3); use one with a `command`
+    http: McpHttp(McpHttpSettings { headers: [], .. })
     unset: mcp: `env.K`: the variable `NONE` is not set; set it, or write `${NONE:-default}`
-    odd: mcp: `args` is "y"; write a list of texts
-    empty: mcp: it has no `command`; write the server's program
-    none: mcp: it has no `command`; write the server's program
+    odd: mcp: `args` is no list; write a list of texts
+    empty: mcp: it has neither `command` nor `url`; write the server's program or address
+    none: mcp: it has neither `command` nor `url`; write the server's program or address
     "#);
     let config = place.config();
     assert_eq!(config.notes, ["source `both` is taken from `agent/mcp.json`, which replaces the one before"]);
@@ -388,4 +387,84 @@ fn a_file_of_servers_that_is_none_is_told() {
 fn depth_and_size_of_a_file_are_bounded() {
     assert!(faults(&format!("limits = {}", "[".repeat(100_000))).contains("refrain.toml:1"));
     assert!(faults(&"#".repeat(5 << 20)).contains("larger than 4 MiB"));
+}
+
+#[test]
+fn a_server_is_reached_by_its_address_with_headers_that_are_shown_nowhere() {
+    let place = Place::new(
+        r#"
+        [sources.a]
+        type = "mcp"
+        url = "https://me:pw@host.example/mcp?key=hunter0"
+        headers = { Authorization = "Bearer env:TOKEN", X-Key = "env:TOKEN", X-Plain = "hunter1", X-Team = "Red env:elope" }
+        "#,
+    )
+    .with("TOKEN", "hunter2");
+    // A word with a reference behind it is one, whatever else it may have meant: a header that starts so is rare.
+    insta::assert_snapshot!(place.sources(), @"a: mcp: `headers.X-Team`: the variable `elope` is not set; set it, or change `env:elope`");
+    let place = place.with("elope", "x");
+    let config = place.config();
+    let SourceKind::McpHttp(http) = &config.settings.sources[0].kind else { panic!() };
+    let headers: Vec<String> = http.headers.iter().map(|(name, value)| format!("{name}: {value}")).collect();
+    assert_eq!(headers, ["Authorization: Bearer hunter2", "X-Key: hunter2", "X-Plain: hunter1", "X-Team: Red x"]);
+    assert_eq!(http.url, "https://me:pw@host.example/mcp?key=hunter0");
+    let shown = format!("{}{:?}", serde_json::to_string(&config.rows).unwrap(), config.settings.sources);
+    assert!(!shown.contains("hunter") && !shown.contains("me:pw"), "{shown}");
+    assert_eq!(origin(&config, "sources.a.url"), "\"https://***@host.example/mcp?***\" from refrain.toml:4");
+    assert_eq!(origin(&config, "sources.a.headers.Authorization"), "\"Bearer env:TOKEN\" from refrain.toml:5");
+    let hide = |text: &str| config.settings.sources[0].secrets.hide(text);
+    assert_eq!(hide("no: hunter0 is not hunter1, hunter2"), "no: *** is not ***, ***");
+}
+
+#[test]
+fn a_server_is_a_program_or_has_an_address_and_not_both() {
+    let faults = faults(
+        r#"
+[sources.a]
+type = "mcp"
+command = ["x"]
+headers = { A = "b" }
+[sources.b]
+type = "mcp"
+url = "host:80"
+env = {}
+[sources.c]
+type = "mcp"
+url = "http://host"
+headers = { "a b" = "c", D = 5 }
+"#,
+    );
+    insta::assert_snapshot!(faults, @r#"
+    refrain.toml:5: `sources.a.headers` is for servers that are reached by `url`; a program gets its secrets through `env`
+    refrain.toml:8: `sources.b.url` is no web address; write `https://…`
+    refrain.toml:9: `sources.b.env` is for servers that are programs, and this one has a `url`; remove one of them
+    refrain.toml:13: `sources.c.headers."a b"` is no name of a header
+    refrain.toml:13: `sources.c.headers.D` is the number 5; write a text
+    "#);
+}
+
+#[test]
+fn what_servers_of_agents_are_given_from_elsewhere_is_not_repeated() {
+    let place = Place::new("").with_mcp(
+        "agent.json",
+        r#"{"mcpServers": {
+            "near": {"command": "x", "args": ["--token", "${TOKEN}", "${HOME}/data"], "env": {"NOTE": "${NOTE}"}},
+            "far": {"type": "http", "url": "http://h/?k=${TOKEN}", "headers": {"Authorization": "Bearer ${TOKEN}", "B": "literally"}},
+            "old": {"type": "sse", "url": "http://h/sse"}
+        }}"#,
+    );
+    let place = place.with("TOKEN", "hunter2").with("HOME", "/srv/somebody").with("NOTE", "hunter3");
+    let config = place.config();
+    let hide = |name: &str, text: &str| {
+        config.settings.sources.iter().find(|source| source.name == name).unwrap().secrets.hide(text)
+    };
+    assert_eq!(hide("near", "hunter2 hunter3 /srv/somebody/data"), "*** *** /srv/somebody/data");
+    assert_eq!(hide("far", "hunter2 literally"), "*** ***");
+    let shown = serde_json::to_string(&config.rows).unwrap();
+    assert!(!shown.contains("hunter") && !shown.contains("literally"), "{shown}");
+    let SourceKind::Unusable { reason, .. } = &config.settings.sources.iter().find(|s| s.name == "old").unwrap().kind
+    else {
+        panic!()
+    };
+    insta::assert_snapshot!(reason, @"it is of type `sse`, a transport that the protocol has given up; give the address of its streamable HTTP endpoint, with type `http`");
 }

@@ -10,5 +10,7 @@ mod observed;
 mod pipes;
 mod place;
 mod responsive;
+mod servers;
 mod settings;
+mod sources;
 mod tidy;

@@ -662,3 +662,35 @@ fn no_script_that_would_have_run_to_its_end_is_stopped() {
     }
     assert!(stopped > 300 && passed > 300, "{stopped} were stopped and {passed} were not");
 }
+
+#[test]
+fn a_run_waits_for_the_sources_that_its_script_names_and_for_no_others() {
+    let enough = |script: &str| {
+        let read = source::read(script, &Roots::default()).unwrap_or_else(|error| panic!("{script}: {error}"));
+        is_enough(script, &read.facts, catalog(), None)
+    };
+    for script in [
+        "return 1",
+        "return await tools.github.list_issues({})",
+        "const g = tools.github; return await g.list_issues({})",
+        "return await searchTools('issues')",
+        "return await tools.slack.post({})",
+        "return await tools.mcp__github__list_issues({})",
+        "return typeof tools",
+        "return Object.keys(tools)",
+        "return await tools['git' + 'hub'].list_issues({})",
+        "const name = 'x'; return await tools.github[name]({})",
+    ] {
+        assert!(enough(script), "{script}");
+    }
+    for script in [
+        "return await tools.jira.search({})",
+        "await tools.github.list_issues({}); return await tools['jira'].search({})",
+        "return await tools.mcp__jira__search({})",
+        "return await tools.search({})",
+        "const name = 'x'; return await tools.jira[name]({})",
+        "const name = 'jira'; return await tools[name].search({})",
+    ] {
+        assert!(!enough(script), "{script}");
+    }
+}

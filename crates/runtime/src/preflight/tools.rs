@@ -160,7 +160,7 @@ fn of_source<'c>(catalog: &'c Catalog, source: &str, tool: &str) -> Target<'c> {
 }
 
 /// The source and the tool of `mcp__source__tool`.
-fn prefixed<'n>(catalog: &Catalog, name: &'n str) -> Option<(&'n str, &'n str)> {
+pub(super) fn prefixed<'n>(catalog: &Catalog, name: &'n str) -> Option<(&'n str, &'n str)> {
     let rest = name.strip_prefix("mcp__")?;
     rest.match_indices("__")
         .map(|(at, _)| (&rest[..at], &rest[at + 2..]))

@@ -108,7 +108,7 @@ struct Answer {
 impl Answer {
     fn of(result: CallToolResult) -> Self {
         Self {
-            structured: result.structured_content,
+            structured: result.structured_content.filter(says_something),
             blocks: result.content.iter().filter_map(|block| serde_json::to_value(block).ok()).collect(),
             failed: result.is_error == Some(true),
         }
@@ -121,8 +121,7 @@ impl Answer {
             _ => None,
         };
         let had_structured = map.contains_key("structuredContent");
-        // Null beside content is how some servers say that there is nothing structured.
-        let structured = map.remove("structuredContent").filter(|structured| !structured.is_null());
+        let structured = map.remove("structuredContent").filter(says_something);
         if blocks.is_none() && structured.is_none() && !had_structured {
             return None;
         }
@@ -151,6 +150,11 @@ impl Answer {
     fn text(&self) -> String {
         self.blocks.iter().filter_map(text_of).collect::<Vec<_>>().join("\n").trim().to_owned()
     }
+}
+
+/// Null beside content is how some servers say that there is nothing structured.
+fn says_something(structured: &Value) -> bool {
+    !structured.is_null()
 }
 
 fn text_of(block: &Value) -> Option<&str> {

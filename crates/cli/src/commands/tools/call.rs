@@ -1,6 +1,7 @@
 //! `tools call`.
 
-use refrain_runtime::RunRequest;
+use refrain_runtime::{RunRequest, Tool};
+use serde_json::{Map, Value};
 
 use crate::{
     commands::{
@@ -22,17 +23,22 @@ pub(crate) struct CallArgs {
     #[arg(value_name = "PATH")]
     path: String,
 
-    /// Arguments: `KEY=text`, or `KEY:=JSON`
+    /// Arguments: `KEY=value`, read as the tool's input schema has it, or `KEY:=JSON`
     #[arg(value_name = "KEY=VALUE")]
     args: Vec<String>,
 }
 
 /// Runs `tools call`.
 pub(crate) async fn call(context: &Context, args: CallArgs) -> Result<Exit, CommandError> {
-    let given = pairs(&args.args)?;
+    let mut given = pairs(&args.args)?;
     let runtime = context.runtime(Need::Sources)?;
     let catalog = runtime.catalog().await;
     let tool = super::find(&catalog, &args.path)?;
+    for word in &args.args {
+        if let Some((key, text)) = word.split_once('=').filter(|(key, _)| !key.ends_with(':')) {
+            read_as_declared(tool, key, text, &mut given);
+        }
+    }
     // Everything that makes a call of a script durable makes this one so.
     let script = format!("return await {}(args);", catalog.call_in(tool, runtime.settings().dialect));
     let request = RunRequest { args: given, ..RunRequest::new(script, origin("direct")) };
@@ -44,4 +50,68 @@ pub(crate) async fn call(context: &Context, args: CallArgs) -> Result<Exit, Comm
     let exit = report::print(&context.ui, &report)?;
     runtime.close().await;
     Ok(exit)
+}
+
+/// Reads a text as JSON where the tool declares that it takes something of that type and no text: `3` for a number stays a
+/// number, `007` for a text stays a text.
+fn read_as_declared(tool: &Tool, key: &str, text: &str, given: &mut Map<String, Value>) {
+    let schema = &tool.input_schema["properties"][key];
+    let types: Vec<&str> = match &schema["type"] {
+        Value::String(one) => vec![one],
+        Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
+        _ => return,
+    };
+    let Ok(value) = serde_json::from_str::<Value>(text) else { return };
+    let is_taken = match &value {
+        Value::Null => types.contains(&"null"),
+        Value::Bool(_) => types.contains(&"boolean"),
+        Value::Number(number) => {
+            types.contains(&"number") || types.contains(&"integer") && (number.is_i64() || number.is_u64())
+        }
+        Value::Array(_) => types.contains(&"array"),
+        Value::Object(_) => types.contains(&"object"),
+        Value::String(_) => false,
+    };
+    if is_taken && !types.contains(&"string") {
+        given.insert(key.to_owned(), value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use serde_json::json;
+
+    use super::*;
+
+    /// Case cli-config-01.
+    #[test]
+    fn values_are_read_as_the_schema_has_them() {
+        let mut tool = Tool::new("acme", "set_layout");
+        tool.input_schema = Arc::new(json!({"type": "object", "properties": {
+            "board": {"type": "string"}, "spec": {"type": "object"}, "count": {"type": "integer"}, "code": {"type": "string"},
+            "either": {"type": ["string", "number"]}, "flag": {"type": ["boolean", "null"]}, "any": {},
+        }}));
+        let check = |key: &str, text: &str, expect: Value| {
+            let mut given = pairs(&[format!("{key}={text}")]).unwrap();
+            read_as_declared(&tool, key, text, &mut given);
+            assert_eq!(given[key], expect, "{key}={text}");
+        };
+        check("board", "b-1", json!("b-1"));
+        check(
+            "spec",
+            r#"{"mode":"grid","text":"a: b=c","n":[1,2]}"#,
+            json!({"mode": "grid", "text": "a: b=c", "n": [1, 2]}),
+        );
+        check("spec", "{not json", json!("{not json"));
+        check("count", "3", json!(3));
+        check("count", "3.5", json!("3.5"));
+        check("code", "007", json!("007"));
+        check("code", "7", json!("7"));
+        check("either", "7", json!("7"));
+        check("flag", "null", Value::Null);
+        check("any", "7", json!("7"));
+        check("unknown", "7", json!("7"));
+    }
 }
