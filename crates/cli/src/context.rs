@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use refrain_runtime::{RunId, Runtime};
+use refrain_runtime::{RunId, Runtime, Settings};
 
 use crate::{
     arguments::Places,
@@ -50,12 +50,22 @@ impl Context {
     ///
     /// As [`config`](Self::config).
     pub(crate) fn runtime(&self, need: Need) -> Result<Runtime, CommandError> {
+        self.runtime_with(need, |_| ())
+    }
+
+    /// As [`runtime`](Self::runtime), with something changed in the settings.
+    ///
+    /// # Errors
+    ///
+    /// As [`config`](Self::config).
+    pub(crate) fn runtime_with(&self, need: Need, change: impl FnOnce(&mut Settings)) -> Result<Runtime, CommandError> {
         let mut settings = self.config(need)?.settings;
         if settings.learn_types
             && let Some(path) = observed::path(&settings.journal_url)
         {
             settings.environment.observed = Arc::new(observed::load(&path));
         }
+        change(&mut settings);
         Ok(Runtime::new(settings))
     }
 

@@ -26,6 +26,7 @@ mod error;
 mod images;
 mod mcp;
 mod prompt;
+mod relay;
 mod render;
 mod stdio;
 mod structured;
@@ -33,4 +34,5 @@ mod tasks;
 mod tools;
 
 pub use error::ServeError;
+pub use relay::Relay;
 pub use stdio::{serve, serve_stdio};

@@ -7,7 +7,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use refrain_runtime::Runtime;
 
-use crate::{error::ServeError, mcp::Server, tasks::Tasks};
+use crate::{error::ServeError, mcp::Server, relay::Relay, tasks::Tasks};
 
 /// Serves MCP on standard input and output until standard input ends.
 ///
@@ -18,10 +18,10 @@ use crate::{error::ServeError, mcp::Server, tasks::Tasks};
 /// # Errors
 ///
 /// [`ServeError`]. A client that leaves, at whatever moment, is no error.
-pub async fn serve_stdio(runtime: Arc<Runtime>) -> Result<(), ServeError> {
+pub async fn serve_stdio(runtime: Arc<Runtime>, relay: Arc<Relay>) -> Result<(), ServeError> {
     // Through the pipe driver, since a read by the blocking standard input cannot be given up and would hold the process.
     let (read, write) = rmcp::transport::io::stdio_pipes();
-    serve(runtime, read, write).await
+    serve(runtime, relay, read, write).await
 }
 
 /// As [`serve_stdio`], over any two streams.
@@ -29,7 +29,7 @@ pub async fn serve_stdio(runtime: Arc<Runtime>) -> Result<(), ServeError> {
 /// # Errors
 ///
 /// As [`serve_stdio`].
-pub async fn serve<R, W>(runtime: Arc<Runtime>, read: R, write: W) -> Result<(), ServeError>
+pub async fn serve<R, W>(runtime: Arc<Runtime>, relay: Arc<Relay>, read: R, write: W) -> Result<(), ServeError>
 where
     R: AsyncRead + Send + Unpin + 'static,
     W: AsyncWrite + Send + Unpin + 'static,
@@ -44,7 +44,10 @@ where
         }
     });
     let ended = match Server::new(&runtime, &tasks).serve((read, write)).await {
-        Ok(running) => running.waiting().await.map(drop).map_err(|error| ServeError::Bug(error.into())),
+        Ok(running) => {
+            relay.connect(running.peer().clone());
+            running.waiting().await.map(drop).map_err(|error| ServeError::Bug(error.into()))
+        }
         Err(ServerInitializeError::ConnectionClosed(_) | ServerInitializeError::Cancelled) => Ok(()),
         Err(error) => Err(ServeError::Handshake(error.into())),
     };

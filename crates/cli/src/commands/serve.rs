@@ -2,6 +2,8 @@
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
+use refrain_server::Relay;
+
 use crate::{config::Need, context::Context, error::CommandError, exit::Exit};
 
 /// How often what was seen of results is kept. A server is more often killed than asked to go.
@@ -16,9 +18,13 @@ pub(crate) struct ServeArgs {}
 
 /// Runs `serve`.
 pub(crate) async fn serve(context: &Context, _: ServeArgs) -> Result<Exit, CommandError> {
-    let runtime = Arc::new(context.runtime(Need::Sources)?);
+    let relay = Relay::new();
+    let runtime = context.runtime_with(Need::Sources, |settings| {
+        settings.environment.elicit = Some(Arc::<Relay>::clone(&relay));
+    })?;
+    let runtime = Arc::new(runtime);
     context.ui.say("note: there are no policy rules, so everything that a script asks for is allowed");
-    let mut serving = pin!(refrain_server::serve_stdio(Arc::clone(&runtime)));
+    let mut serving = pin!(refrain_server::serve_stdio(Arc::clone(&runtime), relay));
     let served = loop {
         tokio::select! {
             served = &mut serving => break served,

@@ -4,6 +4,7 @@
 mod calls;
 mod discovery;
 mod hangup;
+mod relay;
 mod support;
 
 #[test]

@@ -5,7 +5,7 @@ use std::{path::Path, sync::Arc};
 use refrain_runtime::{
     CommandSettings, CommandToolSettings, Effect, Environment, Replay, Runtime, Settings, SourceKind, SourceSettings,
 };
-use refrain_server::ServeError;
+use refrain_server::{Relay, ServeError};
 use rmcp::{
     RoleClient, ServiceExt as _,
     model::{CallToolRequestParams, CallToolResult},
@@ -81,9 +81,16 @@ impl Session {
 
 /// Serves `runtime` on two pipes and returns the client's ends.
 pub(crate) fn serve(runtime: Arc<Runtime>) -> (JoinHandle<Result<(), ServeError>>, (DuplexStream, DuplexStream)) {
+    serve_with(runtime, Relay::new())
+}
+
+pub(crate) fn serve_with(
+    runtime: Arc<Runtime>,
+    relay: Arc<Relay>,
+) -> (JoinHandle<Result<(), ServeError>>, (DuplexStream, DuplexStream)) {
     let (client_write, server_read) = tokio::io::duplex(64 * 1024);
     let (server_write, client_read) = tokio::io::duplex(64 * 1024);
-    (tokio::spawn(refrain_server::serve(runtime, server_read, server_write)), (client_read, client_write))
+    (tokio::spawn(refrain_server::serve(runtime, relay, server_read, server_write)), (client_read, client_write))
 }
 
 pub(crate) fn taken(result: CallToolResult) -> (String, Value, bool) {
