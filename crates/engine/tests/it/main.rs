@@ -20,16 +20,6 @@ use std::sync::OnceLock;
 
 use refrain_engine::{Delivery, Engine, Limits, Outcome, Sandbox, Start, Status, Turn, source};
 
-#[test]
-fn no_test_file_is_forgotten() {
-    let main = include_str!("main.rs");
-    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it")).unwrap() {
-        let name = entry.unwrap().file_name().into_string().unwrap();
-        let module = name.trim_end_matches(".rs");
-        assert!(module == "main" || main.contains(&format!("mod {module};")), "{name} is not in main.rs");
-    }
-}
-
 /// One engine for all tests: compiling the module is the expensive part.
 fn engine() -> Engine {
     static ENGINE: OnceLock<Engine> = OnceLock::new();
