@@ -106,3 +106,41 @@ async fn a_source_may_give_the_whole_answer() {
     assert_eq!(given, whole);
     sources.close().await;
 }
+
+fn echoing(name: &str, schema: Value) -> Value {
+    json!({"name": name, "inputSchema": schema, "behaviour": [{"echo": true}]})
+}
+
+/// Case schema-shape-01: a tool whose arguments are alternatives hides no other, and is there itself.
+#[tokio::test]
+async fn arguments_that_are_alternatives_are_taken() {
+    let one_of = |key: &str| json!({"type": "object", "properties": {key: {"type": "string"}}, "required": [key]});
+    let server = Scripted::http(json!({"tools": [
+        echoing("plain", json!({"type": "object", "properties": {"a": {"type": "string"}}})),
+        echoing("union_root", json!({"anyOf": [one_of("id"), one_of("slug")]})),
+    ]}));
+    let sources = server.open();
+    assert_eq!(call(&sources, "s", "plain", json!({"a": "x"})).await, r#"{"a":"x"}"#);
+    assert_eq!(call(&sources, "s", "union_root", json!({"slug": "x"})).await, r#"{"slug":"x"}"#);
+    let told = call(&sources, "s", "union_root", json!({"id": 1})).await;
+    assert!(told.starts_with("invalid_arguments"), "{told}");
+    sources.close().await;
+}
+
+/// Case schema-shape-05: a schema that declares nothing takes any object, and that is said.
+#[tokio::test]
+async fn a_schema_that_declares_nothing_takes_anything() {
+    let server = Scripted::stdio(json!({"tools": [
+        echoing("bare", json!({})),
+        echoing("marker", json!({"$schema": "http://json-schema.org/draft-07/schema#"})),
+        echoing("fine", json!({"type": "object", "properties": {}})),
+    ]}));
+    let sources = server.open();
+    let catalog = sources.catalog(LONG).await;
+    let noted = |name: &str| !catalog.resolve("s", name).unwrap().notes.is_empty();
+    assert_eq!(["bare", "marker", "fine"].map(noted), [true, true, false]);
+    for name in ["bare", "marker"] {
+        assert_eq!(call(&sources, "s", name, json!({"x": 1})).await, r#"{"x":1}"#);
+    }
+    sources.close().await;
+}

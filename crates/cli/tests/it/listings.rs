@@ -64,6 +64,7 @@ fn tools_are_listed_with_everything_that_a_program_needs() {
     assert_eq!(source["status"], "ready");
 }
 
+/// Case mcp-lifecycle-09.
 #[test]
 fn a_source_that_is_down_is_listed_with_its_reason_and_hides_nothing() {
     let place = Place::with_config(BROKEN);

@@ -14,6 +14,7 @@ use crate::place::Place;
 const PINGS: u64 = 60;
 const LOOPS: u64 = 4;
 
+/// Case timeouts-cancel-06, with more loops than it asks for.
 #[test]
 fn a_client_is_heard_while_more_scripts_compute_than_there_are_cores() {
     let place = Place::new();
