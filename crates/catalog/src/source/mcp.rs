@@ -139,6 +139,10 @@ impl McpSource {
                     self.is_old.store(connection.is_old(), Ordering::Relaxed);
                     return Ok(connection);
                 }
+                Err(refused) if refused.may_be_slow => {
+                    let patient = dialler.dial(Opening::NewestPatiently, deadline).await;
+                    return patient.map_err(|_| refused.reason);
+                }
                 Err(refused) if !refused.may_be_the_opening => return Err(refused.reason),
                 Err(_) => {}
             }

@@ -138,6 +138,26 @@ async fn a_server_that_speaks_late_of_the_newest_revision_or_never_is_asked_in_t
     }
 }
 
+/// The protocol wants an answer to the first question within no time in particular; only servers that also begin with
+/// `initialize` are asked that before they are ready.
+#[tokio::test]
+async fn a_server_that_is_slow_and_knows_nothing_but_the_newest_revision_is_waited_for() {
+    let found = json!({
+        "resultType": "complete", "supportedVersions": ["2026-07-28"], "capabilities": {"tools": {}}, "ttlMs": 0,
+        "cacheScope": "private", "_meta": {"io.modelcontextprotocol/serverInfo": {"name": "new", "version": "9"}},
+    });
+    let server = Scripted::stdio(json!({"tools": [ping()], "on": [
+        {"when": "server/discover", "do": [{"sleep_ms": 1200}, {"reply": found}]},
+        {"when": "initialize", "do": [{"error": {"code": -32601, "message": "no method initialize"}}]},
+    ]}));
+    let sources = server.open();
+    let listed = sources.catalog(LONG).await;
+    assert_eq!(listed.tools().len(), 1, "{:?}", listed.sources());
+    assert_eq!(sources.diagnose().await[0].server.as_ref().unwrap().protocol, "2026-07-28");
+    assert_eq!(server.count(|message| message["start"] == true), 2);
+    sources.close().await;
+}
+
 #[tokio::test]
 async fn every_revision_down_to_the_first_is_spoken() {
     for version in ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"] {

@@ -1,9 +1,17 @@
 //! How a connection is made.
 //!
 //! The newest revision is tried first, then the ones that begin with `initialize`. Most older servers answer the first question
-//! with an error and go on; one that ends or closes instead is started a second time, and asked in the old way.
+//! with an error and go on; one that ends or closes instead is started a second time, and asked in the old way. One that says
+//! nothing is asked in the old way soon, since most such servers only ignore what they do not know; where it then refuses, it may
+//! have been slow to start and know nothing but the newest, and is asked once more with more patience.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use rmcp::{
     RoleClient,
@@ -31,7 +39,7 @@ use crate::{
 };
 
 /// How long a child may think about a question that it most likely does not know.
-const PROBING: Duration = Duration::from_secs(3);
+const PROBING: Duration = Duration::from_millis(500);
 
 /// How a server is reached.
 #[derive(Debug)]
@@ -43,8 +51,10 @@ pub(crate) enum Reach {
 /// How a connection begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Opening {
-    /// With the newest revision, and where that is not known with `initialize`.
+    /// With the newest revision, and where that is not known or not answered soon with `initialize`.
     Newest,
+    /// As `Newest`, and waits for the answer.
+    NewestPatiently,
     /// With `initialize`.
     Initialize,
 }
@@ -52,7 +62,7 @@ pub(super) enum Opening {
 impl Opening {
     fn lifecycle(self) -> ClientLifecycleMode {
         match self {
-            Self::Newest => ClientLifecycleMode::Auto {
+            Self::Newest | Self::NewestPatiently => ClientLifecycleMode::Auto {
                 preferred_versions: vec![ProtocolVersion::LATEST],
                 legacy_version: Some(ProtocolVersion::LATEST_WITH_INITIALIZE),
             },
@@ -68,11 +78,13 @@ pub(super) struct Refused {
     pub(super) reason: String,
     /// Whether the other opening may do better.
     pub(super) may_be_the_opening: bool,
+    /// Whether the server said nothing to the first question, and no to `initialize`.
+    pub(super) may_be_slow: bool,
 }
 
 impl Refused {
     fn for_good(reason: String) -> Self {
-        Self { reason, may_be_the_opening: false }
+        Self { reason, may_be_the_opening: false, may_be_slow: false }
     }
 }
 
@@ -112,19 +124,27 @@ impl Dialler<'_> {
             return Err(Refused::for_good(format!("bug: the streams of `{program}` are not there; please report it")));
         };
         let transport = Stdio::new(stdout, stdin, words.clone(), self.events.clone());
-        let transport = Probe::new(transport, PROBING.min(self.connect_timeout / 2));
+        let patience = match opening {
+            Opening::Newest | Opening::Initialize => PROBING.min(self.connect_timeout / 2),
+            Opening::NewestPatiently => self.connect_timeout,
+        };
+        let was_silent = Arc::new(AtomicBool::new(false));
+        let transport = Probe::new(transport, patience, Arc::clone(&was_silent));
         let client = self.client(&words);
         let opened = self.open(client.clone(), transport, opening, deadline).await;
         let service = match opened {
             Ok(service) => service,
             Err(None) => return Err(Refused::for_good(with_words(self.too_late(program), &words).await)),
             Err(Some(error)) => {
-                let what = match (refusal(&error), end_of(&mut child).await) {
+                let said = refusal(&error);
+                let may_be_slow = said.is_some() && was_silent.load(Ordering::Relaxed);
+                let what = match (said, end_of(&mut child).await) {
                     (Some(said), _) => format!("`{program}` refuses to connect: {said}"),
                     (None, Some(status)) => format!("`{program}` ended with {status} before it answered `initialize`"),
                     (None, None) => format!("`{program}` is no MCP server: {}", name::cut(&error.to_string(), 300)),
                 };
-                return Err(Refused { reason: with_words(what, &words).await, may_be_the_opening: true });
+                let reason = with_words(what, &words).await;
+                return Err(Refused { reason, may_be_the_opening: true, may_be_slow });
             }
         };
         let server = Process { program: program.clone(), child: Mutex::new(child), group };
@@ -138,18 +158,21 @@ impl Dialler<'_> {
         deadline: Instant,
     ) -> Result<Connection, Refused> {
         let transport = http::transport(settings, &self.environment.proxies, self.connect_timeout);
-        let transport = Probe::new(transport.map_err(Refused::for_good)?.into_transport(), self.connect_timeout);
+        let transport =
+            Probe::new(transport.map_err(Refused::for_good)?.into_transport(), self.connect_timeout, Arc::default());
         let words = Tail::without_stream();
         let client = self.client(&words);
         // A server may never answer a request that it does not know, so that the other opening needs its share of the time.
         let now = Instant::now();
         let until = match opening {
-            Opening::Newest => now + deadline.saturating_duration_since(now) / 2,
+            Opening::Newest | Opening::NewestPatiently => now + deadline.saturating_duration_since(now) / 2,
             Opening::Initialize => deadline,
         };
         match self.open(client.clone(), transport, opening, until).await {
             Ok(service) => Ok(Connection::new(service, client, words, None)),
-            Err(None) => Err(Refused { reason: self.too_late("the server"), may_be_the_opening: true }),
+            Err(None) => {
+                Err(Refused { reason: self.too_late("the server"), may_be_the_opening: true, may_be_slow: false })
+            }
             Err(Some(error)) => {
                 let now_ms = (self.environment.clock)();
                 let trouble = transport_error(&error).and_then(|error| http::trouble(error, now_ms));
@@ -160,7 +183,7 @@ impl Dialler<'_> {
                         (format!("there is no MCP server at `url`: {}", name::cut(&error.to_string(), 300)), true)
                     }
                 };
-                Err(Refused { reason, may_be_the_opening })
+                Err(Refused { reason, may_be_the_opening, may_be_slow: false })
             }
         }
     }

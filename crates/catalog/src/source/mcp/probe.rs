@@ -4,7 +4,13 @@
 //! that they do not know it. Some say nothing, and some answer everything with an empty object. Both are turned into the
 //! answer that they should have given, and `rmcp` goes on with `initialize`.
 
-use std::time::Duration;
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
 
 use rmcp::{
     ErrorData, RoleClient,
@@ -22,14 +28,16 @@ pub(super) struct Probe<T> {
     patience: Duration,
     /// The request that is under way, and until when it may be.
     asked: Option<(RequestId, Instant)>,
+    /// Set when a request was answered for the server because it said nothing.
+    was_silent: Arc<AtomicBool>,
     /// A request that was answered for the server. Its own answer comes too late.
     given_up: Option<RequestId>,
 }
 
 impl<T> Probe<T> {
     /// Waits for an answer to `server/discover` as long as `patience` lasts.
-    pub(super) fn new(inner: T, patience: Duration) -> Self {
-        Self { inner, patience, asked: None, given_up: None }
+    pub(super) fn new(inner: T, patience: Duration, was_silent: Arc<AtomicBool>) -> Self {
+        Self { inner, patience, asked: None, was_silent, given_up: None }
     }
 
     fn unknown(id: RequestId) -> ServerJsonRpcMessage {
@@ -59,6 +67,7 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Probe<T> {
                     () = sleep_until(*until) => {
                         let id = id.clone();
                         self.asked = None;
+                        self.was_silent.store(true, Ordering::Relaxed);
                         self.given_up = Some(id.clone());
                         return Some(Self::unknown(id));
                     }
