@@ -204,7 +204,11 @@ impl McpSource {
             Failure::Service(ServiceError::TransportSend(error)) => {
                 match http::trouble(&error, (self.environment.clock)()) {
                     Some(trouble) => {
-                        let mut error = of(trouble.code, trouble.what);
+                        let mut what = trouble.what;
+                        if trouble.code == ErrorCode::Interrupted {
+                            what.push_str("; the call may or may not have run");
+                        }
+                        let mut error = of(trouble.code, what);
                         error.retry_after_ms = trouble.retry_after_ms;
                         error
                     }

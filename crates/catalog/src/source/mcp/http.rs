@@ -165,7 +165,7 @@ pub(super) fn trouble(error: &DynamicTransportError, now_ms: i64) -> Option<Trou
                 _ => (ErrorCode::Interrupted, ""),
             };
             let what = match what {
-                "" => format!("the server answers {}; the call may or may not have run", status.status),
+                "" => format!("the server answers {}", status.status),
                 what => what.to_owned(),
             };
             Trouble { code, what, retry_after_ms }
@@ -175,10 +175,7 @@ pub(super) fn trouble(error: &DynamicTransportError, now_ms: i64) -> Option<Trou
             of(ErrorCode::SourceDown, what)
         }
         HttpError::Client(error) if error.is_redirect() => of(ErrorCode::Protocol, root(error)),
-        HttpError::Client(error) => of(
-            ErrorCode::Interrupted,
-            format!("the connection broke: {}; the call may or may not have run", root(error)),
-        ),
+        HttpError::Client(error) => of(ErrorCode::Interrupted, format!("the connection broke: {}", root(error))),
         HttpError::ResponseBodyTooLarge { max_size } => of(
             ErrorCode::ResultTooLarge,
             format!("the answer is over the limit of {} MiB; ask for less", max_size >> 20),
