@@ -192,7 +192,6 @@ static int encode_atom(Encoder *e, JSAtom atom, const Path *path)
 
 static int encode_number(Encoder *e, double number, const Path *path)
 {
-    char text[32];
     JSValue string;
 
     if (!isfinite(number)) {
@@ -204,7 +203,6 @@ static int encode_number(Encoder *e, double number, const Path *path)
     string = JS_ToString(e->c, JS_NewFloat64(e->c, number));
     if (JS_IsException(string))
         return -1;
-    (void)text;
     {
         const char *digits = JS_ToCString(e->c, string);
         int failed = digits ? dbuf_putstr(&e->out, digits) : -1;

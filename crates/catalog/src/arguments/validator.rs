@@ -6,7 +6,7 @@
 
 use std::{
     borrow::Cow,
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fmt,
     sync::{Arc, OnceLock},
 };
@@ -15,7 +15,7 @@ use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    document::{Document, MAX_LEVELS, levels},
+    document::{Document, MAX_LEVELS, Target, levels},
     name,
 };
 
@@ -26,6 +26,8 @@ const MAX_BACKTRACKS: usize = 100_000;
 const MAX_PATTERN: usize = 1 << 20;
 /// Parts that a schema may refer to.
 const MAX_TARGETS: usize = 5000;
+/// Schemas that one value may be held against, alternatives and references followed.
+const MAX_AT_ONE_VALUE: usize = 10_000;
 /// Levels for which the stack of any thread is large enough.
 const LEVELS_HERE: usize = 400;
 /// Bytes of stack that one level takes, and more than that.
@@ -88,6 +90,56 @@ fn targets(schema: &Value) -> usize {
     found.len()
 }
 
+/// Returns against how many schemas a value is held at most: where each of forty definitions combines the next one twice, that
+/// is more than anybody can wait for, and nothing stops a check.
+///
+/// Does not bound what repeats with each level of the value: that is as deep as who made the value wants.
+fn at_one_value(schema: &Value) -> usize {
+    const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
+    const SINGLE: [&str; 4] = ["not", "if", "then", "else"];
+    struct Count<'v> {
+        document: Document<'v>,
+        known: HashMap<*const Value, usize>,
+    }
+    impl<'v> Count<'v> {
+        fn of(&mut self, value: &'v Value) -> usize {
+            let place = std::ptr::from_ref(value);
+            if let Some(count) = self.known.get(&place) {
+                return *count;
+            }
+            // One that comes back to itself counts once: it is not followed twice at one value.
+            self.known.insert(place, 1);
+            let mut count: usize = 1;
+            if let Value::Object(map) = value {
+                let lists = LISTS.iter().filter_map(|key| map.get(*key)?.as_array()).flatten();
+                let single = SINGLE.iter().filter_map(|key| map.get(*key));
+                let dependent =
+                    map.get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(Map::values);
+                let target =
+                    Document::reference(map).and_then(|reference| match self.document.resolve(map, reference) {
+                        Target::Part(part) => Some(part),
+                        Target::Outside | Target::Nowhere => None,
+                    });
+                for part in lists.chain(single).chain(dependent).chain(target) {
+                    count = count.saturating_add(self.of(part));
+                }
+            }
+            self.known.insert(place, count);
+            count
+        }
+
+        fn most(&mut self, value: &'v Value) -> usize {
+            let inner = match value {
+                Value::Array(items) => items.iter().map(|item| self.most(item)).max(),
+                Value::Object(map) => map.values().map(|value| self.most(value)).max(),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+            };
+            self.of(value).max(inner.unwrap_or(0))
+        }
+    }
+    Count { document: Document::new(schema), known: HashMap::new() }.most(schema)
+}
+
 /// A validator that is made when first needed. Says nothing about equality: it follows from the schema beside it.
 #[derive(Clone, Default)]
 pub(crate) struct CachedValidator(Arc<OnceLock<Result<Checker, String>>>);
@@ -120,7 +172,14 @@ pub(crate) fn build(schema: &Value) -> Result<Checker, String> {
         return Err(format!("it refers to {targets} parts of itself, and at most {MAX_TARGETS} are followed"));
     }
     let levels = levels(schema).saturating_mul(1 + targets);
-    with_stack(levels, || validator(schema, levels)).unwrap_or_else(|| Err("it leads too deep into itself".to_owned()))
+    let fitting = || {
+        let most = at_one_value(schema);
+        if most > MAX_AT_ONE_VALUE {
+            return Err(format!("one value would be held against more than {MAX_AT_ONE_VALUE} of its parts"));
+        }
+        validator(schema, levels)
+    };
+    with_stack(levels, fitting).unwrap_or_else(|| Err("it leads too deep into itself".to_owned()))
 }
 
 fn validator(schema: &Value, levels: usize) -> Result<Checker, String> {

@@ -1,5 +1,6 @@
 //! Schemas that are too much, and schemas made at random: none breaks its neighbours, and all of it compiles.
 
+use refrain_catalog::Tool;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -252,4 +253,25 @@ fn schemas_made_at_random_compile_and_check_without_harm() {
     let shown: Vec<String> =
         wrong.iter().take(10).map(|it| format!("{}: {}\n  {}", it.code, it.message, lines[it.line - 1])).collect();
     assert!(wrong.is_empty(), "{} errors\n{}", wrong.len(), shown.join("\n"));
+}
+
+/// A few kilobytes without a cycle, against which one value would be held 2^40 or 10^30 times. Nothing can stop such a check, so
+/// none is begun, and the tool says so.
+#[test]
+fn schemas_that_multiply_are_not_checked_and_say_so() {
+    for (keyword, fan, levels) in [("allOf", 2, 40), ("anyOf", 10, 30), ("oneOf", 3, 30)] {
+        let mut definitions: serde_json::Map<String, Value> = (0..levels)
+            .map(|n| (format!("d{n}"), json!({keyword: vec![json!({"$ref": format!("#/$defs/d{}", n + 1)}); fan]})))
+            .collect();
+        definitions.insert(format!("d{levels}"), json!({"type": "string"}));
+        let schema = json!({"type": "object", "$defs": definitions, "properties": {"x": {"$ref": "#/$defs/d0"}}});
+        let mut tool = Tool::new("s", "t");
+        tool.input_schema = std::sync::Arc::new(schema);
+        assert!(tool.check_args(&json!({"x": 5})).is_ok(), "{keyword}");
+    }
+    // As many alternatives as there are in earnest are checked.
+    let many: Vec<Value> = (0..2_000).map(|n| json!({"const": n})).collect();
+    let mut tool = Tool::new("s", "t");
+    tool.input_schema = std::sync::Arc::new(json!({"properties": {"x": {"anyOf": many}}}));
+    assert!(tool.check_args(&json!({"x": 1_999})).is_ok() && tool.check_args(&json!({"x": 2_000})).is_err());
 }
