@@ -11,6 +11,7 @@ mod defaults;
 mod fault;
 mod lenient;
 mod validator;
+mod work;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -72,7 +73,7 @@ pub(crate) fn check(tool: &Tool, args: &Value) -> Result<(), CallError> {
         Value::Object(_) => args,
         Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => return Err(no_object(tool, args)),
     };
-    refuse(tool, args)
+    refuse(tool, args).map(drop)
 }
 
 /// Returns the arguments as they are to be sent.
@@ -90,7 +91,7 @@ pub(crate) fn prepare(tool: &Tool, args: Value) -> Result<Prepared, CallError> {
         Ok(checker) if !tool.rules.is_strict() => mended(tool.rules, checker, args, &mut notes),
         Ok(_) | Err(_) => args,
     };
-    refuse(tool, &args)?;
+    notes.extend(refuse(tool, &args)?);
     match args {
         Value::Object(args) => Ok(Prepared { args, notes }),
         other => Err(no_object(tool, &other)),
@@ -98,43 +99,48 @@ pub(crate) fn prepare(tool: &Tool, args: Value) -> Result<Prepared, CallError> {
 }
 
 fn mended(rules: ArgumentRules, checker: &Checker, args: Value, notes: &mut Vec<String>) -> Value {
-    let work = || {
-        let mut notes = Vec::new();
-        let args = args.clone();
-        let args = if rules.defaults { defaults::fill(checker, args, &mut notes) } else { args };
-        let args = if rules.coerce { lenient::coerce(checker, args, &mut notes) } else { args };
-        (args, notes)
-    };
-    let Some((args, more)) = checker.with_room(&args, work) else { return args };
-    notes.extend(more);
-    args
+    let args = if rules.defaults { defaults::fill(checker, args, notes) } else { args };
+    if rules.coerce { lenient::coerce(checker, args, notes) } else { args }
 }
 
-fn refuse(tool: &Tool, args: &Value) -> Result<(), CallError> {
-    let Ok(checker) = tool.validator() else { return Ok(()) };
+/// Refuses what does not fit. Where that cannot be told, returns a note that says so: then the server has the word.
+fn refuse(tool: &Tool, args: &Value) -> Result<Option<String>, CallError> {
+    let unchecked = |why: &str| Ok(Some(format!("the arguments of `{}` were not checked: {why}", tool.path())));
+    let checker = match tool.validator() {
+        Ok(checker) => checker,
+        Err(why) => return unchecked(&format!("its input schema is not valid: {why}")),
+    };
     match faults(checker, args, MAX_FAULTS) {
-        (faults, _) if faults.is_empty() => Ok(()),
-        (faults, more) => Err(invalid(tool, &faults, more)),
+        Ok((faults, _)) if faults.is_empty() => Ok(None),
+        Ok((faults, more)) => Err(invalid(tool, &faults, more)),
+        Err(why) => unchecked(why),
     }
 }
 
-/// Returns up to `most` faults of a value, and how many more there are. A value for which there is no room to check it has none.
-fn faults(checker: &Checker, value: &Value, most: usize) -> (Vec<Fault>, usize) {
-    let work = || {
+/// Returns up to `most` faults of a value, and how many more there are.
+///
+/// # Errors
+///
+/// Why it cannot be checked.
+fn faults(checker: &Checker, value: &Value, most: usize) -> Result<(Vec<Fault>, usize), &'static str> {
+    checker.check(value, |errors| {
         let mut faults = Vec::new();
         let mut more = 0;
-        let all = checker.errors(value).flat_map(|error| fault::of(&error, value, checker.schema()));
+        let all = errors.flat_map(|error| fault::of(&error, value, checker.schema()));
         for fault in all.take(MAX_COUNTED) {
             if faults.len() < most { faults.push(fault) } else { more += 1 }
         }
         (faults, more)
-    };
-    checker.with_room(value, work).unwrap_or_default()
+    })
 }
 
 /// Returns what is wrong with a result, a phrase for each of up to `most` faults.
-pub(crate) fn faults_of_result(checker: &Checker, value: &Value, most: usize) -> Vec<String> {
-    let (faults, more) = faults(checker, value, most);
+///
+/// # Errors
+///
+/// Why it cannot be checked.
+pub(crate) fn faults_of_result(checker: &Checker, value: &Value, most: usize) -> Result<Vec<String>, &'static str> {
+    let (faults, more) = faults(checker, value, most)?;
     let mut told: Vec<String> = faults
         .iter()
         .map(|fault| {
@@ -144,7 +150,7 @@ pub(crate) fn faults_of_result(checker: &Checker, value: &Value, most: usize) ->
         })
         .collect();
     told.extend((more > 0).then(|| format!("and {more} more")));
-    told
+    Ok(told)
 }
 
 fn no_object(tool: &Tool, args: &Value) -> CallError {

@@ -151,20 +151,31 @@ impl<'a> Document<'a> {
 /// Levels of a schema, over which it is not read. More than any parser lets in, and less than a stack holds.
 pub(crate) const MAX_LEVELS: usize = 256;
 
-/// Returns how many levels of lists and objects a value has.
-pub(crate) fn levels(value: &Value) -> usize {
-    // A list of what is open, since a value that is too deep is too deep for recursion as well.
-    let mut open = vec![(value, 0)];
-    let mut most = 0;
-    while let Some((value, level)) = open.pop() {
-        most = most.max(level);
-        match value {
-            Value::Array(items) => open.extend(items.iter().map(|inner| (inner, level + 1))),
-            Value::Object(map) => open.extend(map.values().map(|inner| (inner, level + 1))),
-            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+/// How large a value is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Extent {
+    /// Levels of lists and objects.
+    pub(crate) levels: usize,
+    /// Values in all, itself included.
+    pub(crate) values: usize,
+}
+
+impl Extent {
+    pub(crate) fn of(value: &Value) -> Self {
+        // A list of what is open, since a value that is too deep is too deep for recursion as well.
+        let mut open = vec![(value, 0)];
+        let mut extent = Self::default();
+        while let Some((value, level)) = open.pop() {
+            extent.levels = extent.levels.max(level);
+            extent.values += 1;
+            match value {
+                Value::Array(items) => open.extend(items.iter().map(|inner| (inner, level + 1))),
+                Value::Object(map) => open.extend(map.values().map(|inner| (inner, level + 1))),
+                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+            }
         }
+        extent
     }
-    most
 }
 
 /// Returns the address that `reference` means beside `base`. Enough of RFC 3986 for names that only have to equal each other.

@@ -1,6 +1,10 @@
 //! What a tool gave, against what it declares; and the look at it, where it declares nothing.
 //!
-//! A result of many megabytes takes long to check, so that is done away from the threads that serve everything else.
+//! This is done before the answer is journaled, since what is found is part of what is journaled: a run that is taken up again
+//! must not find something else because the schema has changed. So it may neither fail nor take long: a check has a budget,
+//! one that panics is a note, and a large result is looked at away from the threads that serve everything else.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use serde_json::{Value, value::RawValue};
 
@@ -25,48 +29,61 @@ const LARGE: usize = 256 << 10;
 /// `output_mismatch`, where that is asked for.
 pub(crate) async fn received(
     tool: &Tool,
-    output: CallOutput,
-    on_mismatch: OnMismatch,
-    observer: Option<&Observer>,
-) -> Result<CallOutput, CallError> {
-    if output.value.get().len() < LARGE {
-        return check(tool, output, on_mismatch, observer);
-    }
-    let (tool, observer) = (tool.clone(), observer.cloned());
-    match tokio::task::spawn_blocking(move || check(&tool, output, on_mismatch, observer.as_ref())).await {
-        Ok(checked) => checked,
-        Err(error) => Err(CallError::new(ErrorCode::Internal, format!("bug: a result could not be checked: {error}"))),
-    }
-}
-
-fn check(
-    tool: &Tool,
     mut output: CallOutput,
     on_mismatch: OnMismatch,
     observer: Option<&Observer>,
 ) -> Result<CallOutput, CallError> {
-    if tool.output_schema.is_none() {
-        if let Some(observer) = observer {
-            observer.look(&tool.source, &tool.name, &output.value);
+    let found = if output.value.get().len() < LARGE {
+        look(tool, &output.value, observer)
+    } else {
+        let (tool, value, observer) = (tool.clone(), output.value.clone(), observer.cloned());
+        let looked = tokio::task::spawn_blocking(move || look(&tool, &value, observer.as_ref()));
+        looked.await.unwrap_or_else(|error| Found::Unknown(error.to_string()))
+    };
+    match (found, on_mismatch) {
+        (Found::Fine, _) => {}
+        (Found::Unknown(why), _) => {
+            output.notes.push(format!("the result of `{}` was not checked: {why}", tool.path()));
         }
-        return Ok(output);
-    }
-    let Some(message) = mismatch(tool, &output.value) else { return Ok(output) };
-    match on_mismatch {
-        OnMismatch::Note => {
-            output.notes.push(message);
-            Ok(output)
+        (Found::Mismatch(what), OnMismatch::Note) => output.notes.push(what),
+        (Found::Mismatch(what), OnMismatch::Reject) => {
+            return Err(CallError::new(ErrorCode::OutputMismatch, format!("{what}; the call has run")));
         }
-        OnMismatch::Reject => Err(CallError::new(ErrorCode::OutputMismatch, format!("{message}; the call has run"))),
     }
+    Ok(output)
 }
 
-/// Says how a value contradicts what its tool declares, if it does.
-fn mismatch(tool: &Tool, value: &RawValue) -> Option<String> {
-    let checker = tool.output_validator()?;
-    // A value that is no `Value`, a number out of range say, is nothing that a schema speaks of.
-    let value: Value = serde_json::from_str(value.get()).ok()?;
-    let faults = arguments::faults_of_result(checker, &value, MAX_FAULTS);
-    let told = || format!("the result of `{}` does not fit its output schema: {}", tool.path(), faults.join("; "));
-    (!faults.is_empty()).then(told)
+/// What a look at a result found.
+enum Found {
+    Fine,
+    /// How it contradicts what its tool declares.
+    Mismatch(String),
+    /// Why that cannot be told.
+    Unknown(String),
+}
+
+fn look(tool: &Tool, value: &RawValue, observer: Option<&Observer>) -> Found {
+    let looked = catch_unwind(AssertUnwindSafe(|| {
+        let Some(checker) = tool.output_validator() else {
+            if let Some(observer) = observer {
+                observer.look(&tool.source, &tool.name, value);
+            }
+            return Found::Fine;
+        };
+        let checker = match checker {
+            Ok(checker) => checker,
+            Err(why) => return Found::Unknown(format!("its output schema is not valid: {why}")),
+        };
+        // A value that is no `Value`, a number out of range say, is nothing that a schema speaks of.
+        let Ok(value) = serde_json::from_str::<Value>(value.get()) else { return Found::Fine };
+        match arguments::faults_of_result(checker, &value, MAX_FAULTS) {
+            Ok(faults) if faults.is_empty() => Found::Fine,
+            Ok(faults) => {
+                let faults = faults.join("; ");
+                Found::Mismatch(format!("the result of `{}` does not fit its output schema: {faults}", tool.path()))
+            }
+            Err(why) => Found::Unknown(why.to_owned()),
+        }
+    }));
+    looked.unwrap_or_else(|_| Found::Unknown("bug: the check broke; please report it".to_owned()))
 }

@@ -198,9 +198,9 @@ impl Tool {
         }
     }
 
-    /// Returns the validator of the declared output schema, where there is one that can be used.
-    pub(crate) fn output_validator(&self) -> Option<&Checker> {
-        self.output_validator.get(self.output_schema.as_ref()?).ok()
+    /// Returns the validator of the output schema, where one is declared; or why it cannot be used.
+    pub(crate) fn output_validator(&self) -> Option<Result<&Checker, &str>> {
+        Some(self.output_validator.get(self.output_schema.as_ref()?))
     }
 
     pub(crate) fn validator(&self) -> Result<&Checker, &str> {
@@ -228,6 +228,10 @@ mod tests {
         assert_eq!(
             notes(serde_json::json!({"properties": {"a": {"enum": many}}})),
             "an enum of 200 values is shown as its type"
+        );
+        assert_eq!(
+            notes(serde_json::json!({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}})),
+            "a part of the schema only refers to itself, which says nothing"
         );
         let broken = notes(serde_json::json!({"properties": {"a": {"pattern": "("}}}));
         assert!(broken.starts_with("its input schema is not valid, so arguments are not checked: "), "{broken}");

@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use crate::{
     catalog::Catalog,
-    document::{MAX_LEVELS, levels},
+    document::{Extent, MAX_LEVELS},
     name,
     tool::Tool,
 };
@@ -153,7 +153,7 @@ fn comment(tool: &Tool, notes: &[String]) -> Vec<String> {
         if !about.is_empty() && about != tool.description.trim() && map.contains_key("description") {
             lines.push(format!("@param args {about}"));
         }
-        if levels(&tool.input_schema) <= MAX_LEVELS {
+        if Extent::of(&tool.input_schema).levels <= MAX_LEVELS {
             lines.extend(docs::tags(map));
         }
     }
@@ -189,8 +189,10 @@ impl Types {
             object.rest = Rest::Closed;
         }
         let mut result = tool.result_schema().map_or(Type::Unknown, |schema| convert(schema, "result"));
-        let Output { mut definitions, notes } = output;
-        settle::settle(&mut definitions, &mut [&mut input, &mut result]);
+        let Output { mut definitions, mut notes } = output;
+        if settle::settle(&mut definitions, &mut [&mut input, &mut result]) {
+            notes.push("a part of the schema only refers to itself, which says nothing".to_owned());
+        }
         Self { input, output: result, definitions, notes }
     }
 

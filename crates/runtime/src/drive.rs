@@ -16,6 +16,7 @@ use tokio::task::JoinSet;
 use crate::{
     clock::Clock,
     error::RuntimeError,
+    rounded,
     run::{Divergence, Outgoing, Reply, Run, Step, Target},
     ticker::Ticker,
 };
@@ -164,7 +165,11 @@ async fn make(tools: &dyn Tools, request: CallRequest, most: usize) -> Reply {
             Reply::failure(&CallError::new(ErrorCode::ResultTooLarge, told))
         }
         Ok(output) => match Json::new(output.value.get()) {
-            Ok(json) => Reply { outcome: Outcome::Value(json), took_ms: 0, notes: output.notes },
+            Ok(json) => {
+                let mut notes = output.notes;
+                notes.extend(rounded::note(&format!("the result of `{path}`"), output.value.get()));
+                Reply { outcome: Outcome::Value(json), took_ms: 0, notes }
+            }
             Err(error) => {
                 let told = format!("`{path}` returned something that is not JSON: {error}");
                 Reply::failure(&CallError::new(ErrorCode::Protocol, told))

@@ -25,6 +25,7 @@ mod error;
 mod functions;
 pub mod preflight;
 mod report;
+mod rounded;
 mod run;
 mod runtime;
 mod ticker;

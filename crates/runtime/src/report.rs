@@ -108,7 +108,7 @@ impl From<&source::Remark> for Note {
 }
 
 impl Note {
-    fn new(kind: &str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(kind: &str, message: impl Into<String>) -> Self {
         Self { kind: kind.into(), message: message.into(), line: None, tool: None }
     }
 }

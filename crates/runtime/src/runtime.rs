@@ -22,6 +22,7 @@ use crate::{
     error::RuntimeError,
     preflight::{self, Certainty, Finding},
     report::{Note, Report, ReportStatus, Script, Usage},
+    rounded,
     run::Run,
     ticker::Ticker,
     view::{RunDetail, RunListing},
@@ -308,6 +309,8 @@ impl Runtime {
         let script = Script { text: &started.script, map: &prepared.map };
         let mut report = Report::of(id, &run, end, &script, &limits, usage);
         report.add_notes(notes);
+        let rounded = rounded::note("`args`", started.args.as_str());
+        report.notes.extend(rounded.map(|told| Note::new("value_changed", told)));
         let mut records = run.asked_at_end();
         records.push(Record::Ended(Ended {
             state: match report.status {

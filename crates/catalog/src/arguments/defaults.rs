@@ -20,8 +20,12 @@ pub(super) fn fill(checker: &Checker, args: Value, notes: &mut Vec<String>) -> V
     let mut filled = args.clone();
     let mut filler = Filler { document: &document, left: MAX_STEPS, notes: Vec::new() };
     filler.schema(checker.schema(), &mut filled, "args", MAX_DEPTH);
-    let faults = |args: &Value| checker.errors(args).take(MAX_COUNTED).count();
-    if filler.notes.is_empty() || faults(&filled) > faults(&args) {
+    if filler.notes.is_empty() {
+        return args;
+    }
+    let faults = |args: &Value| checker.check(args, |errors| errors.take(MAX_COUNTED).count()).ok();
+    let is_better = faults(&filled).zip(faults(&args)).is_some_and(|(after, before)| after <= before);
+    if !is_better {
         return args;
     }
     filler.notes.truncate(MAX_NOTES);

@@ -6,7 +6,7 @@
 
 use std::{
     borrow::Cow,
-    collections::{HashMap, HashSet},
+    collections::HashSet,
     fmt,
     sync::{Arc, OnceLock},
 };
@@ -14,8 +14,9 @@ use std::{
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::{Map, Value, json};
 
+use super::work::steps;
 use crate::{
-    document::{Document, MAX_LEVELS, Target, levels},
+    document::{Document, Extent, MAX_LEVELS},
     name,
 };
 
@@ -26,8 +27,11 @@ const MAX_BACKTRACKS: usize = 100_000;
 const MAX_PATTERN: usize = 1 << 20;
 /// Parts that a schema may refer to.
 const MAX_TARGETS: usize = 5000;
-/// Schemas that one value may be held against, alternatives and references followed.
-const MAX_AT_ONE_VALUE: usize = 10_000;
+/// Steps that a check may take for each value that is checked, and for all together beside that.
+const STEPS_A_VALUE: u64 = 200;
+const MIN_STEPS: u64 = 100_000;
+/// Steps that no check may take: about a third of a second.
+const MAX_STEPS: u64 = 5_000_000;
 /// Levels for which the stack of any thread is large enough.
 const LEVELS_HERE: usize = 400;
 /// Bytes of stack that one level takes, and more than that.
@@ -41,6 +45,8 @@ pub(crate) struct Checker {
     schema: Value,
     /// How deep the schema goes, each reference followed once.
     levels: usize,
+    /// Its parts. None where it refers to some, since then there may be any number at one value.
+    parts: Option<usize>,
 }
 
 impl Checker {
@@ -49,17 +55,51 @@ impl Checker {
         &self.schema
     }
 
-    pub(super) fn errors<'a>(&'a self, args: &'a Value) -> impl Iterator<Item = ValidationError<'a>> {
-        self.validator.iter_errors(args)
+    /// Checks `value` once, where there is stack and time enough to do so.
+    ///
+    /// The validator goes into itself with each level of the schema and of the value, and a stack that overflows ends the
+    /// process.
+    ///
+    /// # Errors
+    ///
+    /// Why it cannot be checked: no stack would be large enough, or it would take too long.
+    pub(super) fn check<T: Send>(
+        &self,
+        value: &Value,
+        look: impl FnOnce(&mut dyn Iterator<Item = ValidationError<'_>>) -> T + Send,
+    ) -> Result<T, &'static str> {
+        let extent = Extent::of(value);
+        let checked = || {
+            let may = self.steps(value, extent) <= most_steps(extent);
+            may.then(|| look(&mut self.validator.iter_errors(value)))
+        };
+        match with_stack(self.stack_levels(extent), checked) {
+            Some(Some(done)) => Ok(done),
+            Some(None) => Err("the schema multiplies what is to be checked, which would take too long"),
+            None => Err("schema and value lead too deep into each other"),
+        }
     }
 
-    /// Does `work` where there is stack enough to check `args`. Nothing comes back where no stack would be.
-    ///
-    /// The validator goes into itself with each level of the schema and of the arguments, and a stack that overflows ends
-    /// the process.
-    pub(super) fn with_room<T: Send>(&self, args: &Value, work: impl FnOnce() -> T + Send) -> Option<T> {
-        with_stack(self.levels.saturating_mul(1 + levels(args)), work)
+    /// Returns how many checks of a value such as this take no longer than one may.
+    pub(super) fn times(&self, value: &Value) -> usize {
+        let extent = Extent::of(value);
+        let steps = with_stack(self.stack_levels(extent), || self.steps(value, extent));
+        steps.map_or(0, |steps| usize::try_from(most_steps(extent) / steps.max(1)).unwrap_or(usize::MAX))
     }
+
+    fn steps(&self, value: &Value, extent: Extent) -> u64 {
+        // Where the worst case is little, it need not be looked at.
+        let at_most = self.parts.map(|parts| parts.saturating_mul(extent.values) as u64);
+        at_most.filter(|steps| *steps <= MIN_STEPS).unwrap_or_else(|| steps(&self.schema, value))
+    }
+
+    fn stack_levels(&self, extent: Extent) -> usize {
+        self.levels.saturating_mul(1 + extent.levels)
+    }
+}
+
+fn most_steps(extent: Extent) -> u64 {
+    (extent.values as u64).saturating_mul(STEPS_A_VALUE).saturating_add(MIN_STEPS).min(MAX_STEPS)
 }
 
 fn with_stack<T: Send>(levels: usize, work: impl FnOnce() -> T + Send) -> Option<T> {
@@ -90,56 +130,6 @@ fn targets(schema: &Value) -> usize {
     found.len()
 }
 
-/// Returns against how many schemas a value is held at most: where each of forty definitions combines the next one twice, that
-/// is more than anybody can wait for, and nothing stops a check.
-///
-/// Does not bound what repeats with each level of the value: that is as deep as who made the value wants.
-fn at_one_value(schema: &Value) -> usize {
-    const LISTS: [&str; 3] = ["allOf", "anyOf", "oneOf"];
-    const SINGLE: [&str; 4] = ["not", "if", "then", "else"];
-    struct Count<'v> {
-        document: Document<'v>,
-        known: HashMap<*const Value, usize>,
-    }
-    impl<'v> Count<'v> {
-        fn of(&mut self, value: &'v Value) -> usize {
-            let place = std::ptr::from_ref(value);
-            if let Some(count) = self.known.get(&place) {
-                return *count;
-            }
-            // One that comes back to itself counts once: it is not followed twice at one value.
-            self.known.insert(place, 1);
-            let mut count: usize = 1;
-            if let Value::Object(map) = value {
-                let lists = LISTS.iter().filter_map(|key| map.get(*key)?.as_array()).flatten();
-                let single = SINGLE.iter().filter_map(|key| map.get(*key));
-                let dependent =
-                    map.get("dependentSchemas").and_then(Value::as_object).into_iter().flat_map(Map::values);
-                let target =
-                    Document::reference(map).and_then(|reference| match self.document.resolve(map, reference) {
-                        Target::Part(part) => Some(part),
-                        Target::Outside | Target::Nowhere => None,
-                    });
-                for part in lists.chain(single).chain(dependent).chain(target) {
-                    count = count.saturating_add(self.of(part));
-                }
-            }
-            self.known.insert(place, count);
-            count
-        }
-
-        fn most(&mut self, value: &'v Value) -> usize {
-            let inner = match value {
-                Value::Array(items) => items.iter().map(|item| self.most(item)).max(),
-                Value::Object(map) => map.values().map(|value| self.most(value)).max(),
-                Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
-            };
-            self.of(value).max(inner.unwrap_or(0))
-        }
-    }
-    Count { document: Document::new(schema), known: HashMap::new() }.most(schema)
-}
-
 /// A validator that is made when first needed. Says nothing about equality: it follows from the schema beside it.
 #[derive(Clone, Default)]
 pub(crate) struct CachedValidator(Arc<OnceLock<Result<Checker, String>>>);
@@ -164,25 +154,21 @@ impl PartialEq for CachedValidator {
 
 /// Returns a validator, or why there is none.
 pub(crate) fn build(schema: &Value) -> Result<Checker, String> {
-    if levels(schema) > MAX_LEVELS {
+    let Extent { levels, values } = Extent::of(schema);
+    if levels > MAX_LEVELS {
         return Err(format!("it is nested more than {MAX_LEVELS} levels deep"));
     }
     let targets = targets(schema);
     if targets > MAX_TARGETS {
         return Err(format!("it refers to {targets} parts of itself, and at most {MAX_TARGETS} are followed"));
     }
-    let levels = levels(schema).saturating_mul(1 + targets);
-    let fitting = || {
-        let most = at_one_value(schema);
-        if most > MAX_AT_ONE_VALUE {
-            return Err(format!("one value would be held against more than {MAX_AT_ONE_VALUE} of its parts"));
-        }
-        validator(schema, levels)
-    };
-    with_stack(levels, fitting).unwrap_or_else(|| Err("it leads too deep into itself".to_owned()))
+    let levels = levels.saturating_mul(1 + targets);
+    let parts = (targets == 0).then_some(values);
+    with_stack(levels, || validator(schema, levels, parts))
+        .unwrap_or_else(|| Err("it leads too deep into itself".to_owned()))
 }
 
-fn validator(schema: &Value, levels: usize) -> Result<Checker, String> {
+fn validator(schema: &Value, levels: usize, parts: Option<usize>) -> Result<Checker, String> {
     let is_draft_4 = schema.get("$schema").and_then(Value::as_str).is_some_and(|draft| draft.contains("draft-04"));
     let schema = match needs_words(schema) {
         true => Cow::Owned(in_words(schema, is_draft_4, true)),
@@ -198,7 +184,7 @@ fn validator(schema: &Value, levels: usize) -> Result<Checker, String> {
         older.find_map(|draft| options().with_draft(draft).build(&schema).ok()).ok_or(error)
     });
     match built {
-        Ok(validator) => Ok(Checker { validator, schema: schema.into_owned(), levels }),
+        Ok(validator) => Ok(Checker { validator, schema: schema.into_owned(), levels, parts }),
         Err(error) => Err(name::cut(&error.to_string(), 200)),
     }
 }

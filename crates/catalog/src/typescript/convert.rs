@@ -18,7 +18,7 @@ use super::{
     shape::{Definition, Object, Property, Rest, Type, union},
 };
 use crate::{
-    document::{Document, MAX_LEVELS, Target, levels},
+    document::{Document, Extent, MAX_LEVELS, Target},
     name,
 };
 
@@ -43,7 +43,7 @@ pub(super) struct Output {
 
 /// Converts one schema document, and adds what it defines to `output`. `hint` names the whole, where it has to have a name.
 pub(super) fn convert(root: &Value, hint: &str, output: &mut Output) -> Type {
-    if levels(root) > MAX_LEVELS {
+    if Extent::of(root).levels > MAX_LEVELS {
         output.notes.push(format!("the schema is nested more than {MAX_LEVELS} levels deep and is not shown"));
         return Type::Unknown;
     }

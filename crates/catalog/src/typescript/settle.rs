@@ -20,9 +20,10 @@ const MAX_ROUNDS: usize = 5;
 /// Names that may be combinations of names, one behind the other.
 const MAX_NAMES: usize = 100;
 
-/// Puts `definitions` in order, and the types that refer to them.
-pub(super) fn settle(definitions: &mut [Definition], types: &mut [&mut Type]) {
-    give_way(definitions, types);
+/// Puts `definitions` in order, and the types that refer to them. Returns whether some only lead around in a circle, which
+/// says nothing.
+pub(super) fn settle(definitions: &mut [Definition], types: &mut [&mut Type]) -> bool {
+    let has_circle = give_way(definitions, types);
     break_circles(definitions);
     // What had to become `unknown` gives way as well, and with it what is a union with it.
     for _ in 0..MAX_ROUNDS {
@@ -33,6 +34,7 @@ pub(super) fn settle(definitions: &mut [Definition], types: &mut [&mut Type]) {
         }
     }
     narrow(definitions, types);
+    has_circle
 }
 
 /// Returns how many definitions have no need of a name.
@@ -93,8 +95,9 @@ fn bare(ty: &Type, found: &mut Vec<usize>) {
     }
 }
 
-fn give_way(definitions: &mut [Definition], types: &mut [&mut Type]) {
-    let meant = meanings(definitions);
+fn give_way(definitions: &mut [Definition], types: &mut [&mut Type]) -> bool {
+    let mut has_circle = false;
+    let meant = meanings(definitions, &mut has_circle);
     // What a definition says that gives way is not lost where a property is nothing but it.
     let docs: Vec<Vec<String>> = definitions.iter().map(|definition| definition.docs.clone()).collect();
     for definition in definitions {
@@ -103,10 +106,11 @@ fn give_way(definitions: &mut [Definition], types: &mut [&mut Type]) {
     for ty in types {
         replace(ty, &meant, &docs);
     }
+    has_circle
 }
 
 /// Returns what stands for each definition, where that is shorter than its name.
-fn meanings(definitions: &[Definition]) -> Vec<Option<Type>> {
+fn meanings(definitions: &[Definition], has_circle: &mut bool) -> Vec<Option<Type>> {
     let mut ends: Vec<Option<Type>> = vec![None; definitions.len()];
     for start in 0..definitions.len() {
         // Names for names are followed to what is known, or to what is more than a name.
@@ -118,6 +122,7 @@ fn meanings(definitions: &[Definition]) -> Vec<Option<Type>> {
             }
             // Names that lead around in a circle say nothing.
             if !path.insert(at) {
+                *has_circle = true;
                 break Type::Unknown;
             }
             match &definitions[at].ty {

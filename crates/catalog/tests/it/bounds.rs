@@ -1,6 +1,6 @@
 //! Schemas that are too much, and schemas made at random: none breaks its neighbours, and all of it compiles.
 
-use refrain_catalog::Tool;
+use refrain_catalog::{ArgumentRules, Tool};
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -268,6 +268,23 @@ fn schemas_that_multiply_are_not_checked_and_say_so() {
         let mut tool = Tool::new("s", "t");
         tool.input_schema = std::sync::Arc::new(schema);
         assert!(tool.check_args(&json!({"x": 5})).is_ok(), "{keyword}");
+    }
+    // What repeats with each level of the value multiplies as well, once the value is deep.
+    let nested = |levels| (0..levels).fold(json!(1), |inner, _| json!({"a": inner}));
+    let again = json!({"properties": {"a": {"$ref": "#"}}});
+    let mut tool = Tool::new("s", "t");
+    tool.input_schema = std::sync::Arc::new(json!({"anyOf": [again, again], "type": "object"}));
+    assert!(tool.check_args(&nested(3)).is_err() && tool.check_args(&nested(60)).is_ok());
+    // A value that only comes of mending is counted as well: the default and the text spell sixty levels.
+    for rules in [ArgumentRules { coerce: true, defaults: false }, ArgumentRules { coerce: false, defaults: true }] {
+        let mut tool = Tool::new("s", "t");
+        tool.rules = rules;
+        let part = json!({"type": "object", "properties": {"a": {"$ref": "#/$defs/part"}}});
+        let part = json!({"anyOf": [part, part]});
+        let given = json!({"$ref": "#/$defs/part", "type": "object", "default": nested(60)});
+        tool.input_schema = std::sync::Arc::new(json!({"properties": {"x": given}, "$defs": {"part": part}}));
+        assert!(tool.check_args(&json!({})).is_ok());
+        assert!(tool.check_args(&json!({"x": nested(60).to_string()})).is_err());
     }
     // As many alternatives as there are in earnest are checked.
     let many: Vec<Value> = (0..2_000).map(|n| json!({"const": n})).collect();

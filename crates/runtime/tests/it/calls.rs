@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use refrain_runtime::{CallError, ErrorCode};
+use refrain_runtime::{CallError, ErrorCode, Origin, RunRequest};
 use serde_json::{Value, json};
 
 use crate::{
@@ -49,6 +49,24 @@ async fn a_failure_reaches_the_script_with_every_field() {
         json!({ "name": "ToolError", "message": "row 9 not found\nat all", "code": "tool_error", "tool": "fake.broken", "call": 1,
                 "retryable": false, "mine": true })
     );
+}
+
+#[tokio::test]
+async fn a_whole_number_that_javascript_rounds_is_told() {
+    let big = 1_234_567_890_123_456_789_i64;
+    let host = Host::new(vec![Fake::value("row", json!({ "id": big, "small": 7 })), Fake::echo("next")]);
+    let report = host.run("const row = await tools.fake.row({}); return await tools.fake.next({ id: row.id })").await;
+    assert_eq!(value(&report).unwrap(), json!({ "id": 1_234_567_890_123_456_800_i64 }));
+    let told: Vec<&str> = notes(&report, "tool").iter().map(|note| note.message.as_str()).collect();
+    let rounded = "has numbers that the script sees rounded: 1234567890123456789 as 1234567890123456800; JavaScript has no such numbers; as text they stay as they are";
+    assert_eq!(told, [format!("the result of `fake.row` {rounded}")]);
+    let request = RunRequest {
+        args: json!({ "id": big }).as_object().unwrap().clone(),
+        ..RunRequest::new("return args.id", Origin::default())
+    };
+    let report = host.request(request).await;
+    let told: Vec<&str> = notes(&report, "value_changed").iter().map(|note| note.message.as_str()).collect();
+    assert_eq!(told, [format!("`args` {rounded}")]);
 }
 
 #[tokio::test]
