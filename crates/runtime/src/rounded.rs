@@ -27,7 +27,9 @@ pub(crate) fn note(whose: &str, json: &str) -> Option<String> {
 /// Returns what a whole number becomes, where that is another.
 fn rounded(text: &str) -> Option<String> {
     let number: f64 = text.parse().ok()?;
-    if text.contains(['.', 'e', 'E']) || format!("{number:.0}") == text {
+    // As JavaScript writes a number it is not always what the number is, to the digit, and both are read as it.
+    let is_same = || number.to_string() == text || format!("{number:.0}") == text;
+    if text.contains(['.', 'e', 'E']) || is_same() {
         return None;
     }
     let shown = if text.len() > MAX_SHOWN { format!("{}…", &text[..MAX_SHOWN]) } else { text.to_owned() };
