@@ -5,7 +5,8 @@
 //!
 //! # Invariants
 //!
-//! * No value is in a shape, and no key that looks like data: an object with such keys, or with very many, is a map.
+//! * No value is in a shape, and no key that looks like data or has a secret in it: an object with such keys, or with very
+//!   many, is a map. A key that is a word is kept, whatever it means to people.
 //! * Uniting is commutative and adds up counts, so that processes may bring theirs together in any order.
 //! * A shape is bounded in depth and size, whatever it was read off, and reading one stops looking after a bounded part of
 //!   the value.
@@ -24,6 +25,8 @@ use serde::{
 };
 use serde_json::{Map, Value, json, value::RawValue};
 
+use crate::secrets::Secrets;
+
 /// Deeper than this nothing is known.
 const MAX_DEPTH: usize = 8;
 /// More fields than this and an object is a map.
@@ -33,8 +36,8 @@ const MAX_NODES: usize = 400;
 /// Elements of one list, and values in all, that are looked at.
 const MAX_ELEMENTS: usize = 100;
 const MAX_VALUES: usize = 10_000;
-/// Objects of at least this many keys, whose values are objects alike, are maps: `{"alice": {…}, "bob": {…}, …}`.
-const ALIKE: usize = 8;
+/// Objects of at least this many keys, whose values are objects alike, are maps: `{"alice": {…}, "bob": {…}, "eve": {…}}`.
+const ALIKE: usize = 3;
 /// Results of one tool that are looked at. Later ones would hardly tell more, and each costs a look.
 const MAX_CALLS: u64 = 200;
 /// Tools that are remembered, in one source and in all.
@@ -140,6 +143,23 @@ impl Shape {
         }
     }
 
+    /// Makes a map of every object with a key that is one of those.
+    fn fold(&mut self, is_one: &impl Fn(&str) -> bool) {
+        if let Some(list) = &mut self.list {
+            list.fold(is_one);
+        }
+        match &mut self.object {
+            Some(Object::Map { values }) => values.fold(is_one),
+            Some(Object::Fields { fields, .. }) => {
+                fields.values_mut().for_each(|field| field.shape.fold(is_one));
+                if fields.keys().any(|key| is_one(key)) {
+                    self.object = self.object.take().map(|object| Object::Map { values: object.into_values() });
+                }
+            }
+            None => {}
+        }
+    }
+
     /// Forgets what lies `depth` levels down.
     fn prune(&mut self, depth: usize) {
         if depth == 0 {
@@ -240,12 +260,18 @@ impl Object {
 /// Returns whether a key is more likely a piece of data than the name of a field: a date, a number, an id, an address.
 fn is_data(key: &str) -> bool {
     let digits = key.bytes().filter(u8::is_ascii_digit).count();
+    let capitals = key.bytes().filter(u8::is_ascii_uppercase).count();
+    // `AKIAIOSFODNN7EXAMPLE`, and what is made at random from all letters and digits.
+    let is_token = key.len() >= 12
+        && key.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        && (digits > 0 && capitals + digits == key.len() || digits > 2 && capitals > 2);
     let hex = |part: &str| part.len() >= 8 && part.bytes().all(|byte| byte.is_ascii_hexdigit());
     key.is_empty()
         || key.len() > 64
         || key.contains(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '/' | '\\' | '@' | '#' | '?'))
         || digits >= 4
         || digits == key.len()
+        || is_token
         || (digits > 0 && key.split(['-', '_']).any(hex))
 }
 
@@ -412,7 +438,11 @@ impl Observed {
 
 /// Watches results go by. Cheap to clone; all clones are one.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Observer(Arc<Mutex<Watch>>);
+pub(crate) struct Observer {
+    watch: Arc<Mutex<Watch>>,
+    /// What no key may have in it.
+    secrets: Secrets,
+}
 
 #[derive(Debug, Default)]
 struct Watch {
@@ -423,11 +453,16 @@ struct Watch {
 }
 
 impl Observer {
+    /// Returns one that keeps no key with any of these in it, and tells the same as this one.
+    pub(crate) fn hiding(&self, secrets: &Secrets) -> Self {
+        Self { watch: Arc::clone(&self.watch), secrets: secrets.clone() }
+    }
+
     /// Takes in a result, unless enough of this tool's were looked at.
     pub(crate) fn look(&self, source: &str, tool: &str, value: &RawValue) {
         let key = (source.to_owned(), tool.to_owned());
         {
-            let mut watch = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut watch = self.watch.lock().unwrap_or_else(PoisonError::into_inner);
             if watch.looks.len() >= MAX_TOOLS && !watch.looks.contains_key(&key) {
                 return;
             }
@@ -437,14 +472,16 @@ impl Observer {
             }
             *looks += 1;
         }
-        let seen = Seen { calls: 1, shape: Shape::of(value) };
+        let mut shape = Shape::of(value);
+        shape.fold(&|key| self.secrets.are_in(key));
+        let seen = Seen { calls: 1, shape };
         let one = Observed(BTreeMap::from([(source.to_owned(), BTreeMap::from([(tool.to_owned(), seen)]))]));
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).seen.unite(one);
+        self.watch.lock().unwrap_or_else(PoisonError::into_inner).seen.unite(one);
     }
 
     /// Returns what was seen since this was last asked.
     pub(crate) fn take(&self) -> Observed {
-        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner).seen)
+        std::mem::take(&mut self.watch.lock().unwrap_or_else(PoisonError::into_inner).seen)
     }
 }
 
@@ -503,16 +540,29 @@ mod tests {
             "",
             "deadbeef01",
             "u-3f2a9c41",
+            "AKIAIOSFODNN7EXAMPLE",
+            "xoxbR7tK2qLm9Zp",
             "x".repeat(65).as_str(),
         ] {
             check(&[json!({ "name": 1, key: 2 })], &map(number.clone()));
         }
-        for key in ["name", "md5", "utf8", "line_2", "größe", "x-request-id", "$ref", "deadbeef"] {
+        for key in [
+            "name",
+            "md5",
+            "utf8",
+            "line_2",
+            "größe",
+            "x-request-id",
+            "$ref",
+            "deadbeef",
+            "HTTP2_SETTINGS",
+            "parseISO86",
+        ] {
             let schema = Shape::of(&serde_json::value::to_raw_value(&json!({ key: 2 })).unwrap()).schema();
             assert!(schema.get("properties").is_some(), "{key}");
         }
         let people: Map<String, Value> =
-            "ann bob cid dan eve fay gus hal".split(' ').map(|name| (name.into(), json!({"age": 1}))).collect();
+            "ann bob cid".split(' ').map(|name| (name.into(), json!({"age": 1}))).collect();
         check(
             &[Value::Object(people)],
             &map(json!({"type": "object", "properties": {"age": number}, "required": ["age"]})),
@@ -526,11 +576,20 @@ mod tests {
 
     #[test]
     fn no_value_is_kept() {
-        let secret =
+        let result =
             json!({"password": "hunter2", "list": ["hunter2", {"hunter2@example.test": "hunter2"}], "n": 424_242});
-        let shape = Shape::of(&serde_json::value::to_raw_value(&secret).unwrap());
+        let shape = Shape::of(&serde_json::value::to_raw_value(&result).unwrap());
         let stored = serde_json::to_string(&shape).unwrap() + &shape.schema().to_string();
         assert!(!stored.contains("hunter2") && !stored.contains("424242"), "{stored}");
+    }
+
+    #[test]
+    fn no_key_with_a_secret_is_kept() {
+        let observer = Observer::default().hiding(&Secrets::new(["open-sesame".to_owned()]));
+        let result = json!([{"in": {"x-open-sesame": {"age": 1}, "other": {"name": "x"}}}]);
+        observer.look("s", "t", &serde_json::value::to_raw_value(&result).unwrap());
+        let stored = serde_json::to_string(&observer.take()).unwrap();
+        assert!(!stored.contains("sesame") && !stored.contains("other") && stored.contains("age"), "{stored}");
     }
 
     #[test]

@@ -27,7 +27,7 @@ use crate::{
     process::Children,
     settings::{Environment, SourceKind, SourceSettings},
     source::{
-        Call, Event, Events, Facts, Source, Unusable,
+        Call, Event, Events, Facts, Server, Source, Unusable,
         command::CommandSource,
         functions::FunctionSource,
         mcp::{McpSource, Reach},
@@ -113,7 +113,7 @@ impl Entry {
             places: Semaphore::new(settings.max_in_flight.clamp(1, Semaphore::MAX_PERMITS)),
             state: Mutex::new(state),
             settled: watch::Sender::new(false),
-            observer: observer.clone(),
+            observer: observer.hiding(&settings.secrets),
             environment: environment.clone(),
             source,
             settings,
@@ -140,7 +140,11 @@ impl Entry {
         let hide = |lines: Vec<String>| lines.iter().map(|line| secrets.hide(line)).collect();
         Diagnosis {
             status: self.status(&self.state()),
-            server: facts.server,
+            server: facts.server.map(|server| Server {
+                name: secrets.hide(&server.name),
+                version: secrets.hide(&server.version),
+                protocol: secrets.hide(&server.protocol),
+            }),
             latency: facts.latency,
             notes: hide(facts.notes),
             log: hide(facts.log),
@@ -331,6 +335,7 @@ fn offered(settings: &SourceSettings, tools: Vec<Tool>, observed: &Observed) -> 
     for (tool, ident) in tools.iter_mut().zip(idents) {
         tool.notes.extend(name::clash(&tool.name, &ident));
         tool.ident = ident;
+        settings.secrets.hide_in_tool(tool);
         tool.rules = ArgumentRules { coerce: settings.coerce_arguments, defaults: settings.apply_defaults };
         for (_, over) in settings.overrides.iter().filter(|(glob, _)| glob.matches(&tool.name)) {
             tool.effect = over.effect.unwrap_or(tool.effect);
