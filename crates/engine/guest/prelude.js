@@ -46,6 +46,12 @@
       hide(this, "retryAfterMs", fields.retryAfterMs);
       hide(this, "data", fields.data);
     }
+
+    // The fields are hidden, as those of every error are, and what scripts log of an error is most often its JSON.
+    toJSON() {
+      const { name, message, code, tool, call, retryable, retryAfterMs, data } = this;
+      return { name, message, code, tool, call, retryable, retryAfterMs, data };
+    }
   }
   hide(ToolError.prototype, "name", "ToolError");
 

@@ -24,6 +24,9 @@ use crate::{
 #[cfg(test)]
 mod tests;
 
+/// Levels that the sandbox has stack for when it builds a result.
+const MAX_LEVELS: usize = 1000;
+
 /// Where calls go. The sources; in tests, something that counts.
 #[async_trait]
 pub(crate) trait Tools: Send + Sync {
@@ -164,6 +167,12 @@ async fn make(tools: &dyn Tools, request: CallRequest, most: usize) -> Reply {
             );
             Reply::failure(&CallError::new(ErrorCode::ResultTooLarge, told))
         }
+        Ok(output) if levels(output.value.get()) > MAX_LEVELS => {
+            let levels = levels(output.value.get());
+            let told =
+                format!("`{path}` returned JSON of {levels} levels, and a script takes {MAX_LEVELS}; ask it for less");
+            Reply::failure(&CallError::new(ErrorCode::ResultTooLarge, told))
+        }
         Ok(output) => match Json::new(output.value.get()) {
             Ok(json) => {
                 let mut notes = output.notes;
@@ -177,6 +186,30 @@ async fn make(tools: &dyn Tools, request: CallRequest, most: usize) -> Reply {
         },
         Err(error) => Reply::failure(&error),
     }
+}
+
+/// Returns how deep the lists and objects of a JSON text go.
+fn levels(json: &str) -> usize {
+    let (mut level, mut most) = (0_usize, 0);
+    let mut bytes = json.bytes();
+    while let Some(byte) = bytes.next() {
+        match byte {
+            b'[' | b'{' => {
+                level += 1;
+                most = most.max(level);
+            }
+            b']' | b'}' => level = level.saturating_sub(1),
+            b'"' => {
+                while let Some(byte) = bytes.next().filter(|byte| *byte != b'"') {
+                    if byte == b'\\' {
+                        bytes.next();
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    most
 }
 
 fn take(run: &mut Run, joined: Result<(u32, Reply), tokio::task::JoinError>) -> Result<(), RuntimeError> {

@@ -43,6 +43,12 @@ async fn a_failure_reaches_the_script_with_every_field() {
         json!({ "name": "ToolError", "message": "slow down", "code": "rate_limited", "tool": "fake.limited", "call": 1,
                 "retryable": true, "retryAfterMs": 1500, "data": { "limit": 60, "__proto__": 1 }, "mine": true })
     );
+    let logged = "try { await tools.fake.limited({}) } catch (e) { return JSON.parse(JSON.stringify({ e })) }";
+    assert_eq!(
+        host.value(logged).await,
+        json!({ "e": { "name": "ToolError", "message": "slow down", "code": "rate_limited", "tool": "fake.limited", "call": 1,
+                       "retryable": true, "retryAfterMs": 1500, "data": { "limit": 60, "__proto__": 1 } } })
+    );
     found = host.value(&caught("tools.fake.broken({})")).await;
     assert_eq!(
         found,
@@ -243,4 +249,22 @@ async fn arguments_that_readers_would_refuse_for_their_depth_are_refused_as_that
     assert_eq!(host.value(&nested(126)).await, "sent");
     let told = "the arguments of `fake.row` are nested deeper than 127 levels, which cannot be sent; flatten them";
     assert_eq!(host.value(&nested(127)).await, json!(["invalid_arguments", told]));
+}
+
+#[tokio::test]
+async fn a_result_that_is_nested_too_deep_is_told_by_the_name_of_its_tool() {
+    for (levels, expect) in [
+        (1000, json!("object")),
+        (
+            1001,
+            json!(
+                "result_too_large: `fake.deep` returned JSON of 1001 levels, and a script takes 1000; ask it for less"
+            ),
+        ),
+    ] {
+        let deep = (0..levels).fold(json!(1), |inner, _| json!([inner]));
+        let host = Host::new(vec![Fake::value("deep", deep)]);
+        let script = "return await tools.fake.deep({}).then((it) => typeof it, (e) => e.code + ': ' + e.message)";
+        assert_eq!(host.value(script).await, expect);
+    }
 }
