@@ -31,6 +31,7 @@ fn start() -> Started {
         store: json("{}"),
         origin: json("{}"),
         dialect: None,
+        amends: None,
     }
 }
 
@@ -51,6 +52,7 @@ async fn write(journal: Arc<SqliteJournal>, writer: u8, flush: Flush, until: Ins
             calls_made: written,
             outcome,
             notes: Vec::new(),
+            reused: None,
         });
         journal.append(&lease, Seq(written), &[record], flush).await.unwrap();
     }

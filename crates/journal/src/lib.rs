@@ -50,6 +50,17 @@ pub use memory::{Fate, MemoryJournal};
 pub use record::{Answered, Asked, AskedCall, EndState, Ended, Failure, Outcome, Record, Started};
 pub use sqlite::{PATIENCE, SqliteJournal};
 
+/// A run that takes the place of another: what [`Journal::create`] is given.
+#[derive(Clone, Copy, Debug)]
+pub struct Successor<'a> {
+    /// The new run.
+    pub run: RunId,
+    /// Its record 0.
+    pub start: &'a Started,
+    /// The blobs that the record names.
+    pub blobs: &'a [Vec<u8>],
+}
+
 /// A place where journals are kept, opened by one owner.
 ///
 /// Every store passes the contract in `testing`; a new one starts by being added to `tests/it`.
@@ -64,6 +75,20 @@ pub trait Journal: Send + Sync {
     /// [`JournalError::Conflict`] if the run exists: read it instead.
     async fn create(&self, run: RunId, start: &Started, blobs: &[Vec<u8>], flush: Flush)
     -> Result<Lease, JournalError>;
+
+    /// Appends `last`, the end of the run of `old`, as its number `at`, and in the same commit creates `next` in its place.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`append`](Self::append) and [`create`](Self::create). Where either is refused, neither was done.
+    async fn replace(
+        &self,
+        old: &Lease,
+        at: Seq,
+        last: &Record,
+        next: Successor<'_>,
+        flush: Flush,
+    ) -> Result<Lease, JournalError>;
 
     /// Takes hold of `run` and fences every earlier lease of it.
     ///

@@ -11,8 +11,8 @@ use crate::chain::{Found, Link, Sealed, verify};
 use crate::head::{Append, Facts, Head, NewRun};
 use crate::list::range;
 use crate::{
-    BlobHash, Flush, Journal, JournalError, Lease, Listing, Owner, OwnerId, Page, Record, RunId, Seq, Started, Summary,
-    Take,
+    BlobHash, Flush, Journal, JournalError, Lease, Listing, Owner, OwnerId, Page, Record, RunId, Seq, Started,
+    Successor, Summary, Take,
 };
 
 /// A journal in memory, opened by one owner. Clones are the same owner.
@@ -120,6 +120,27 @@ impl Data {
         }
     }
 
+    fn can_create(&self, run: RunId) -> Result<(), JournalError> {
+        if self.runs.contains_key(&run) { Err(JournalError::Conflict { run, at: Seq(0) }) } else { Ok(()) }
+    }
+
+    fn create(&mut self, new: NewRun, owner: OwnerId) {
+        let head = new.head(owner);
+        self.blobs.extend(new.blobs);
+        let records = vec![found(0, new.first, head.link)];
+        self.runs.insert(new.run, Run { head, facts: new.facts, ended_ms: None, records });
+    }
+
+    fn append(&mut self, append: Append) -> Result<(), JournalError> {
+        let kept = self.run_mut(append.run)?;
+        let (links, head) = kept.head.after(&append)?;
+        let rows = (append.at.0..).zip(append.records).zip(links);
+        kept.records.extend(rows.map(|((seq, record), link)| found(seq, record, link)));
+        kept.head = head;
+        kept.ended_ms = append.end.map(|(_, ended_ms)| ended_ms);
+        Ok(())
+    }
+
     fn summary(&self, run: RunId, kept: &Run) -> Summary {
         Summary {
             run,
@@ -142,15 +163,27 @@ fn found(seq: u64, record: Sealed, link: Link) -> Found {
 impl Journal for MemoryJournal {
     async fn create(&self, run: RunId, start: &Started, blobs: &[Vec<u8>], _: Flush) -> Result<Lease, JournalError> {
         let new = NewRun::new(run, start, blobs)?;
-        let head = new.head(self.owner);
         let mut data = self.to_write()?;
-        if data.runs.contains_key(&run) {
-            return Err(JournalError::Conflict { run, at: Seq(0) });
-        }
-        data.blobs.extend(new.blobs);
-        let records = vec![found(0, new.first, head.link)];
-        data.runs.insert(run, Run { head, facts: new.facts, ended_ms: None, records });
+        data.can_create(run)?;
+        data.create(new, self.owner);
         Ok(self.lease(run, 1))
+    }
+
+    async fn replace(
+        &self,
+        old: &Lease,
+        at: Seq,
+        last: &Record,
+        next: Successor<'_>,
+        _: Flush,
+    ) -> Result<Lease, JournalError> {
+        let append = Append::new(old, at, std::slice::from_ref(last))?;
+        let new = NewRun::new(next.run, next.start, next.blobs)?;
+        let mut data = self.to_write()?;
+        data.can_create(next.run)?;
+        data.append(append)?;
+        data.create(new, self.owner);
+        Ok(self.lease(next.run, 1))
     }
 
     async fn acquire(&self, run: RunId, take: Take, now_ms: i64) -> Result<Lease, JournalError> {
@@ -167,14 +200,7 @@ impl Journal for MemoryJournal {
 
     async fn append(&self, lease: &Lease, at: Seq, records: &[Record], _: Flush) -> Result<(), JournalError> {
         let append = Append::new(lease, at, records)?;
-        let mut data = self.to_write()?;
-        let kept = data.run_mut(append.run)?;
-        let (links, head) = kept.head.after(&append)?;
-        let rows = (at.0..).zip(append.records).zip(links).map(|((seq, record), link)| found(seq, record, link));
-        kept.records.extend(rows);
-        kept.head = head;
-        kept.ended_ms = append.end.map(|(_, ended_ms)| ended_ms);
-        Ok(())
+        self.to_write()?.append(append)
     }
 
     async fn release(&self, lease: Lease) -> Result<(), JournalError> {

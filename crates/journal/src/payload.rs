@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Answered, Asked, AskedCall, BlobHash, EndState, Ended, Failure, Json, Outcome, Record, Started};
+use crate::{Answered, Asked, AskedCall, BlobHash, EndState, Ended, Failure, Json, Outcome, Record, RunId, Started};
 
 /// A record as it is stored, before it has a place in a chain.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,6 +87,8 @@ stored!(StartedV1 is Started {
     origin: Json,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dialect: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    amends: Option<RunId>,
 });
 
 // By hand: `Into` does not reach into a `Vec`.
@@ -130,6 +132,8 @@ stored!(AnsweredV1 is Answered {
     outcome: OutcomeV1,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reused: Option<u64>,
 });
 
 stored!(FailureV1 is Failure {
@@ -222,6 +226,10 @@ mod tests {
             r#"{"script":"x","language":"javascript","javascript":"y","source_map":"AAAA","seed":0,"started_ms":-1,"args":null,"limits":{},"fingerprint":"","catalog":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","session":"s","store":{"k":1e400},"origin":{}}"#,
         ),
         (
+            1,
+            r#"{"script":"x","language":"javascript","javascript":"y","seed":0,"started_ms":0,"args":{},"limits":{},"fingerprint":"","catalog":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","store":{},"origin":{},"dialect":"pi","amends":"018bcfe5-6800-7707-8707-070707070707"}"#,
+        ),
+        (
             2,
             r#"{"turn":0,"calls":[{"call":1,"tool":"git.log","args":{"page":1.0},"effect":"read","replay":"safe"},{"call":2,"tool":"mail.send","args":{},"effect":"write","replay":"keyed","key":"k-2"}],"calls_made":2}"#,
         ),
@@ -236,6 +244,10 @@ mod tests {
         (
             3,
             r#"{"call":3,"clock_ms":0,"took_ms":0,"active_ms":6,"turn":1,"calls_made":3,"outcome":{"failure":{"code":"tool_error","message":"\u0000","retryable":false}}}"#,
+        ),
+        (
+            3,
+            r#"{"call":4,"clock_ms":0,"took_ms":9,"active_ms":6,"turn":1,"calls_made":4,"outcome":{"value":1},"reused":2}"#,
         ),
         (4, r#"{"state":"completed","ended_ms":1700000000009,"report":{"result":"\ud800"}}"#),
         (4, r#"{"state":"failed","ended_ms":0,"report":null}"#),
@@ -252,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_null_value_and_null_data_are_not_the_same_as_none() {
-        let read = |at: usize| match Record::decode(3, WRITTEN_BY_RELEASES[at].1).unwrap() {
+        let read = |at: usize| match Record::decode(3, WRITTEN_BY_RELEASES[at + 1].1).unwrap() {
             Record::Answered(answered) => answered.outcome,
             other => panic!("{other:?}"),
         };

@@ -3,7 +3,7 @@
 //! Records say what was asked and what came back, as data that outlives the code. How they look on disk is in
 //! `payload.rs`, so that renaming a field here cannot rename one there.
 
-use crate::{BlobHash, Json};
+use crate::{BlobHash, Json, RunId};
 
 /// One durable fact about a run.
 ///
@@ -53,6 +53,8 @@ pub struct Started {
     pub origin: Json,
     /// The names under which the script sees the tools; none for our own.
     pub dialect: Option<String>,
+    /// The run that this one corrects, and whose finished calls answer equal ones of this one.
+    pub amends: Option<RunId>,
 }
 
 /// The calls that one turn made.
@@ -102,6 +104,8 @@ pub struct Answered {
     pub outcome: Outcome,
     /// What the source said beside the value, for the report.
     pub notes: Vec<String>,
+    /// The call of the amended run that this answer was first given to. None where the call was made.
+    pub reused: Option<u64>,
 }
 
 /// A value, or what the script is told instead.

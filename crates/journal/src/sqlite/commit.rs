@@ -14,9 +14,18 @@ use crate::{JournalError, Owner, OwnerId, RunId, Seq, Take};
 /// One thing to be written.
 pub(super) enum Write {
     Create(Box<NewRun>),
-    Acquire { run: RunId, take: Take, now_ms: i64 },
+    Acquire {
+        run: RunId,
+        take: Take,
+        now_ms: i64,
+    },
     Append(Append),
-    Release { run: RunId, fence: u64 },
+    /// The end of one run and the start of the one that takes its place.
+    Replace(Append, Box<NewRun>),
+    Release {
+        run: RunId,
+        fence: u64,
+    },
 }
 
 /// Why a write was not made.
@@ -51,6 +60,12 @@ impl Write {
             Self::Create(new) => create(open, me, new).map(Some),
             Self::Acquire { run, take, now_ms } => acquire(open, me, owners, *run, *take, *now_ms).map(Some),
             Self::Append(append) => self::append(open, append).map(|()| None),
+            Self::Replace(end, new) => {
+                // Judged before the first change, as every write is.
+                can_create(open, new)?;
+                self::append(open, end)?;
+                create(open, me, new).map(Some)
+            }
             Self::Release { run, fence } => {
                 let sql = "UPDATE runs SET owner = NULL WHERE run = ?1 AND fence = ?2";
                 open.prepare_cached(sql)?.execute((run.as_bytes(), signed(*fence)?))?;
@@ -60,10 +75,15 @@ impl Write {
     }
 }
 
-fn create(open: &Connection, me: OwnerId, new: &NewRun) -> Result<(RunId, u64), NotWritten> {
-    if head(open, new.run)?.is_some() {
-        return Err(JournalError::Conflict { run: new.run, at: Seq(0) }.into());
+fn can_create(open: &Connection, new: &NewRun) -> Result<(), NotWritten> {
+    match head(open, new.run)? {
+        Some(_) => Err(JournalError::Conflict { run: new.run, at: Seq(0) }.into()),
+        None => Ok(()),
     }
+}
+
+fn create(open: &Connection, me: OwnerId, new: &NewRun) -> Result<(RunId, u64), NotWritten> {
+    can_create(open, new)?;
     let head = new.head(me);
     open.prepare_cached(
         "INSERT INTO runs (run, state, fence, owner, since_ms, records, link, started_ms, session, title)

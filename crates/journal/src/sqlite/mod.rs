@@ -35,7 +35,9 @@ use self::readers::Readers;
 use self::writer::{Request, Writer};
 use crate::head::{Append, NewRun};
 use crate::list::range;
-use crate::{BlobHash, Flush, Journal, JournalError, Lease, Listing, Page, Record, RunId, Seq, Started, Summary, Take};
+use crate::{
+    BlobHash, Flush, Journal, JournalError, Lease, Listing, Page, Record, RunId, Seq, Started, Successor, Summary, Take,
+};
 
 /// How long to wait for another process that has the file locked, before [`JournalError::Unavailable`].
 pub const PATIENCE: Duration = Duration::from_secs(10);
@@ -114,6 +116,19 @@ impl Journal for SqliteJournal {
     ) -> Result<Lease, JournalError> {
         let new = Box::new(NewRun::new(run, start, blobs)?);
         self.write_for_lease(Write::Create(new), flush).await
+    }
+
+    async fn replace(
+        &self,
+        old: &Lease,
+        at: Seq,
+        last: &Record,
+        next: Successor<'_>,
+        flush: Flush,
+    ) -> Result<Lease, JournalError> {
+        let end = Append::new(old, at, std::slice::from_ref(last))?;
+        let new = Box::new(NewRun::new(next.run, next.start, next.blobs)?);
+        self.write_for_lease(Write::Replace(end, new), flush).await
     }
 
     async fn acquire(&self, run: RunId, take: Take, now_ms: i64) -> Result<Lease, JournalError> {

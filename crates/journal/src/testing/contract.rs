@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::sample::{answered, asked, ended, failed, run, start};
 use super::{Bench, Chain};
-use crate::{BlobHash, EndState, Flush, Journal, JournalError, Page, Record, RunId, RunState, Seq, Take};
+use crate::{BlobHash, EndState, Flush, Journal, JournalError, Page, Record, RunId, RunState, Seq, Successor, Take};
 
 /// Makes one test of each rule of the contract, for the bench that the expression makes.
 #[macro_export]
@@ -17,6 +17,7 @@ macro_rules! journal_contract {
             a_late_writer_is_refused
             nothing_follows_the_end
             a_run_is_created_once
+            a_run_takes_the_place_of_another_in_one_commit
             a_live_owner_holds_its_run_also_from_itself
             a_dead_owner_holds_nothing
             a_lease_that_is_released_or_dropped_frees_its_run
@@ -135,6 +136,34 @@ pub async fn a_run_is_created_once(bench: &dyn Bench) {
     assert_eq!(two.read(run(1)).await.unwrap(), [started()]);
     assert!(one.blob(BlobHash::of(b"two")).await.is_err());
     one.append(&lease, Seq(1), &[asked(1)], Flush::Process).await.unwrap();
+}
+
+/// The end of one run and the start of the next are both there or neither is.
+pub async fn a_run_takes_the_place_of_another_in_one_commit(bench: &dyn Bench) {
+    let (one, two) = (bench.open().await, bench.open().await);
+    let first = one.create(run(1), &start("return 1"), &[], Flush::Process).await.unwrap();
+    let _second = one.create(run(2), &start("return 2"), &[], Flush::Process).await.unwrap();
+    let next = start("return 3");
+    let blobs = [b"three".to_vec()];
+    let of = |n| Successor { run: run(n), start: &next, blobs: &blobs };
+    let last = ended(EndState::Cancelled);
+    let taken = one.replace(&first, Seq(1), &last, of(2), Flush::Disk).await.unwrap_err();
+    assert!(matches!(taken, JournalError::Conflict { run: r, .. } if r == run(2)), "{taken:?}");
+    let late = one.replace(&first, Seq(2), &last, of(3), Flush::Disk).await.unwrap_err();
+    assert!(matches!(late, JournalError::Conflict { run: r, .. } if r == run(1)), "{late:?}");
+    assert_eq!(one.read(run(1)).await.unwrap(), [started()]);
+    assert!(matches!(one.read(run(3)).await.unwrap_err(), JournalError::NotFound { .. }));
+    assert!(one.blob(BlobHash::of(b"three")).await.is_err());
+
+    // Whoever fenced the first run may put another in its place; the one before may not any more.
+    let fenced = two.acquire(run(1), Take::ByForce, NOW).await.unwrap();
+    let error = one.replace(&first, Seq(1), &last, of(3), Flush::Disk).await.unwrap_err();
+    assert!(matches!(error, JournalError::Conflict { run: r, .. } if r == run(1)), "{error:?}");
+    let lease = two.replace(&fenced, Seq(1), &last, of(3), Flush::Disk).await.unwrap();
+    assert_eq!((lease.run(), lease.fence()), (run(3), 1));
+    assert_eq!(two.read(run(1)).await.unwrap(), [started(), last]);
+    two.append(&lease, Seq(1), &[asked(1)], Flush::Process).await.unwrap();
+    assert_eq!(one.blob(BlobHash::of(b"three")).await.unwrap(), b"three");
 }
 
 /// One process does not drive a run twice either.

@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use async_trait::async_trait;
 
-use crate::{BlobHash, Flush, Journal, JournalError, Lease, Listing, Page, Record, RunId, Seq, Started, Summary, Take};
+use crate::{
+    BlobHash, Flush, Journal, JournalError, Lease, Listing, Page, Record, RunId, Seq, Started, Successor, Summary, Take,
+};
 
 /// Passes everything through until write number `nth`, then fails that one and all that comes after it, reads
 /// included: a process without power does not get a second try.
 ///
-/// A write is a `create` or an `append`. Taking and releasing a run decide nothing, so they are not counted.
+/// A write is a `create`, an `append` or a `replace`. Taking and releasing a run decide nothing, so they are not counted.
 pub struct PowerCut {
     journal: Arc<dyn Journal>,
     nth: u64,
@@ -85,6 +87,17 @@ impl Journal for PowerCut {
 
     async fn append(&self, lease: &Lease, at: Seq, records: &[Record], flush: Flush) -> Result<(), JournalError> {
         self.write(self.journal.append(lease, at, records, flush)).await
+    }
+
+    async fn replace(
+        &self,
+        old: &Lease,
+        at: Seq,
+        last: &Record,
+        next: Successor<'_>,
+        flush: Flush,
+    ) -> Result<Lease, JournalError> {
+        self.write(self.journal.replace(old, at, last, next, flush)).await
     }
 
     async fn release(&self, lease: Lease) -> Result<(), JournalError> {

@@ -31,6 +31,7 @@ pub fn start(script: &str) -> Started {
         store: json(r#"{"n":1.0}"#),
         origin: json(r#"{"front":"test"}"#),
         dialect: None,
+        amends: None,
     }
 }
 
@@ -60,6 +61,7 @@ pub fn answered(call: u64, value: &str) -> Record {
         calls_made: call,
         outcome,
         notes: Vec::new(),
+        reused: None,
     })
 }
 
@@ -82,6 +84,7 @@ pub fn failed(call: u64) -> Record {
         calls_made: call,
         outcome,
         notes: Vec::new(),
+        reused: None,
     })
 }
 

@@ -123,6 +123,7 @@ fn started(script: &str) -> (Started, Prepared) {
         store: Json::from_value(&json!({})),
         origin: Json::from_value(&json!({})),
         dialect: None,
+        amends: None,
     };
     (started, prepared)
 }
@@ -445,6 +446,7 @@ async fn resumed(script: &str, answers: &[(u64, u64)]) -> Result<Report, String>
             calls_made: 2,
             outcome: refrain_journal::Outcome::Value(Json::from_value(&json!({ "id": call }))),
             notes: Vec::new(),
+            reused: None,
         })
     }));
     disk.append(&lease, refrain_journal::Seq(1), &records, Flush::Process).await.unwrap();
