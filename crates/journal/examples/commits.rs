@@ -31,7 +31,7 @@ fn start() -> Started {
         store: json("{}"),
         origin: json("{}"),
         dialect: None,
-        amends: None,
+        amends: Vec::new(),
     }
 }
 

@@ -47,7 +47,7 @@ pub use json::Json;
 pub use lease::{Flush, Lease, Owner, OwnerId, Take};
 pub use list::{Listing, MOST_RUNS, Page, RunState, Summary};
 pub use memory::{Fate, MemoryJournal};
-pub use record::{Answered, Asked, AskedCall, EndState, Ended, Failure, Outcome, Record, Started};
+pub use record::{Answered, Asked, AskedCall, EndState, Ended, Failure, Outcome, Record, Reused, Started};
 pub use sqlite::{PATIENCE, SqliteJournal};
 
 /// A run that takes the place of another: what [`Journal::create`] is given.

@@ -6,7 +6,9 @@
 
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::{Answered, Asked, AskedCall, BlobHash, EndState, Ended, Failure, Json, Outcome, Record, RunId, Started};
+use crate::{
+    Answered, Asked, AskedCall, BlobHash, EndState, Ended, Failure, Json, Outcome, Record, Reused, RunId, Started,
+};
 
 /// A record as it is stored, before it has a place in a chain.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,8 +89,8 @@ stored!(StartedV1 is Started {
     origin: Json,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     dialect: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    amends: Option<RunId>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    amends: Vec<RunId>,
 });
 
 // By hand: `Into` does not reach into a `Vec`.
@@ -122,7 +124,10 @@ stored!(AskedCallV1 is AskedCall {
     key: Option<String>,
 });
 
-stored!(AnsweredV1 is Answered {
+// By hand: `Into` does not reach into an `Option` either.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AnsweredV1 {
     call: u64,
     clock_ms: i64,
     took_ms: u64,
@@ -133,7 +138,28 @@ stored!(AnsweredV1 is Answered {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    reused: Option<u64>,
+    reused: Option<ReusedV1>,
+}
+
+impl From<Answered> for AnsweredV1 {
+    fn from(answered: Answered) -> Self {
+        let Answered { call, clock_ms, took_ms, active_ms, turn, calls_made, outcome, notes, reused } = answered;
+        let (outcome, reused) = (outcome.into(), reused.map(Into::into));
+        Self { call, clock_ms, took_ms, active_ms, turn, calls_made, outcome, notes, reused }
+    }
+}
+
+impl From<AnsweredV1> for Answered {
+    fn from(answered: AnsweredV1) -> Self {
+        let AnsweredV1 { call, clock_ms, took_ms, active_ms, turn, calls_made, outcome, notes, reused } = answered;
+        let (outcome, reused) = (outcome.into(), reused.map(Into::into));
+        Self { call, clock_ms, took_ms, active_ms, turn, calls_made, outcome, notes, reused }
+    }
+}
+
+stored!(ReusedV1 is Reused {
+    run: RunId,
+    call: u64,
 });
 
 stored!(FailureV1 is Failure {
@@ -227,7 +253,7 @@ mod tests {
         ),
         (
             1,
-            r#"{"script":"x","language":"javascript","javascript":"y","seed":0,"started_ms":0,"args":{},"limits":{},"fingerprint":"","catalog":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","store":{},"origin":{},"dialect":"pi","amends":"018bcfe5-6800-7707-8707-070707070707"}"#,
+            r#"{"script":"x","language":"javascript","javascript":"y","seed":0,"started_ms":0,"args":{},"limits":{},"fingerprint":"","catalog":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","store":{},"origin":{},"dialect":"pi","amends":["018bcfe5-6800-7707-8707-070707070707"]}"#,
         ),
         (
             2,
@@ -247,7 +273,7 @@ mod tests {
         ),
         (
             3,
-            r#"{"call":4,"clock_ms":0,"took_ms":9,"active_ms":6,"turn":1,"calls_made":4,"outcome":{"value":1},"reused":2}"#,
+            r#"{"call":4,"clock_ms":0,"took_ms":9,"active_ms":6,"turn":1,"calls_made":4,"outcome":{"value":1},"reused":{"run":"018bcfe5-6800-7707-8707-070707070707","call":2}}"#,
         ),
         (4, r#"{"state":"completed","ended_ms":1700000000009,"report":{"result":"\ud800"}}"#),
         (4, r#"{"state":"failed","ended_ms":0,"report":null}"#),

@@ -53,8 +53,9 @@ pub struct Started {
     pub origin: Json,
     /// The names under which the script sees the tools; none for our own.
     pub dialect: Option<String>,
-    /// The run that this one corrects, and whose finished calls answer equal ones of this one.
-    pub amends: Option<RunId>,
+    /// The run that this one corrects, and those that it corrected in its turn: their finished calls answer equal ones of
+    /// this one. The newest is the first.
+    pub amends: Vec<RunId>,
 }
 
 /// The calls that one turn made.
@@ -104,8 +105,17 @@ pub struct Answered {
     pub outcome: Outcome,
     /// What the source said beside the value, for the report.
     pub notes: Vec<String>,
-    /// The call of the amended run that this answer was first given to. None where the call was made.
-    pub reused: Option<u64>,
+    /// The call of an amended run that this answer was first given to. None where the call was made.
+    pub reused: Option<Reused>,
+}
+
+/// A call of another run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Reused {
+    /// The run.
+    pub run: RunId,
+    /// The call's number there.
+    pub call: u64,
 }
 
 /// A value, or what the script is told instead.

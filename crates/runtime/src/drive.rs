@@ -148,6 +148,7 @@ impl Drive<'_> {
                         outcome: Outcome::Value(Json::from_value(&serde_json::Value::Null)),
                         took_ms: 0,
                         notes: Vec::new(),
+                        taken: None,
                     }
                 }
             };
@@ -177,7 +178,7 @@ async fn make(tools: &dyn Tools, request: CallRequest, most: usize) -> Reply {
             Ok(json) => {
                 let mut notes = output.notes;
                 notes.extend(rounded::note(&format!("the result of `{path}`"), output.value.get()));
-                Reply { outcome: Outcome::Value(json), took_ms: 0, notes }
+                Reply { outcome: Outcome::Value(json), took_ms: 0, notes, taken: None }
             }
             Err(error) => {
                 let told = format!("`{path}` returned something that is not JSON: {error}");

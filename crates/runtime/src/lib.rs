@@ -17,6 +17,7 @@
 //! Words for people and wire formats: the edges have them. Rules on who may call what, and questions to a person, are still to
 //! come; until then everything is allowed, and the report says so.
 
+mod amend;
 mod canonical;
 mod clock;
 mod config;
@@ -44,6 +45,9 @@ pub use refrain_catalog::{
 };
 pub use refrain_engine::{EngineError, Language};
 pub use refrain_journal::{JournalError, Json, RunId, RunState, Take};
-pub use report::{CallReport, CallStatus, ErrorKind, ErrorReport, Log, Note, Report, ReportStatus, Usage, Waiting};
-pub use runtime::{Origin, RunRequest, Runtime};
+pub use report::{
+    AmendReport, CallReport, CallStatus, ErrorKind, ErrorReport, Log, Note, Report, ReportStatus, UnmatchedCall, Usage,
+    Waiting,
+};
+pub use runtime::{AmendRequest, Origin, RunRequest, Runtime};
 pub use view::{OwnerView, RecordView, RunDetail, RunListing, RunView, ToolListing, ToolView};

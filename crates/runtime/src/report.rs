@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
     config::LimitSettings,
-    run::{Divergence, End, Made, Plan, Progress, Run, Target},
+    run::{Divergence, End, Here, Made, Plan, Progress, Run, Target},
 };
 
 /// What a run says of itself.
@@ -40,6 +40,9 @@ pub struct Report {
     /// What it waits for.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waiting: Vec<Waiting>,
+    /// What became of the calls of the run that this one corrects.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub amends: Option<AmendReport>,
     /// The most that the script wants to be shown of all this, in tokens. For whoever shows it; not part of the report.
     #[serde(skip)]
     pub max_output_tokens: Option<u64>,
@@ -148,6 +151,56 @@ pub enum CallStatus {
     Reused,
     /// Not answered yet.
     Waiting,
+}
+
+/// What a corrected run took over.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct AmendReport {
+    /// The run that was corrected.
+    pub run_id: RunId,
+    /// Calls that were answered from its journal.
+    pub reused: u64,
+    /// Calls that left.
+    pub ran: u64,
+    /// Calls that it has an answer of and that were made again: reads after a write of the new run.
+    pub made_again: Vec<u32>,
+    /// Its finished calls that the new script did not make.
+    pub unmatched: Vec<UnmatchedCall>,
+}
+
+/// A finished call of a run before.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct UnmatchedCall {
+    /// That run.
+    pub run_id: RunId,
+    /// Its number there.
+    pub call: u64,
+    /// The tool's path.
+    pub tool: String,
+    /// Its arguments, cut as those of [`CallReport`].
+    pub args: Json,
+}
+
+impl AmendReport {
+    fn of(run: &Run, calls: &[CallReport]) -> Option<Self> {
+        let earlier = run.earlier()?;
+        let unmatched = earlier.unmatched();
+        Some(Self {
+            run_id: earlier.run(),
+            reused: calls.iter().filter(|call| call.status == CallStatus::Reused).count() as u64,
+            ran: run.calls().iter().filter(|made| made.has_left()).count() as u64,
+            made_again: earlier.made_again().to_vec(),
+            unmatched: unmatched
+                .iter()
+                .map(|it| UnmatchedCall {
+                    run_id: it.of.run,
+                    call: it.of.call,
+                    tool: it.tool.to_owned(),
+                    args: cut(it.args),
+                })
+                .collect(),
+        })
+    }
 }
 
 /// What a run used.
@@ -294,6 +347,12 @@ impl Report {
         self.notes = new;
     }
 
+    /// The report of a run in whose place another one was put.
+    pub(crate) fn amended(id: RunId, by: RunId) -> Self {
+        let note = Note::new("amended", format!("the corrected script is run {by}, which took over what was finished"));
+        Self { notes: vec![note], ..Self::empty(Some(id), ReportStatus::Cancelled) }
+    }
+
     /// The report of a run whose script does not do what its journal says.
     pub(crate) fn diverged(id: RunId, run: &Run, divergence: &Divergence) -> Self {
         let waiting = Waiting {
@@ -361,6 +420,7 @@ impl Report {
             End::Returned(None) | End::Threw(_) | End::Stalled | End::Stopped(..) => {}
         }
         report.calls = run.calls().iter().map(|made| CallReport::of(made, true)).collect();
+        report.amends = AmendReport::of(run, &report.calls);
         report.notes.extend(notes_of(run));
         report.usage = Usage {
             calls: report.calls.len() as u64,
@@ -384,6 +444,7 @@ impl Report {
             usage: Usage::default(),
             error: None,
             waiting: Vec::new(),
+            amends: None,
             max_output_tokens: None,
         }
     }
@@ -457,9 +518,10 @@ impl CallReport {
         let (status, bytes) = match &made.progress {
             Progress::Answered(answer) => {
                 let status = match (&answer.code, &made.plan) {
+                    (None, Plan::Here(Here { taken: Some(_), .. })) => CallStatus::Reused,
                     (None, _) => CallStatus::Ok,
-                    (Some(_), Plan::Here(_)) => CallStatus::Refused,
                     (Some(code), _) if code == "interrupted" => CallStatus::Interrupted,
+                    (Some(_), Plan::Here(_)) => CallStatus::Refused,
                     (Some(_), _) => CallStatus::Error,
                 };
                 (status, answer.bytes)

@@ -8,10 +8,10 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use refrain_catalog::{CallError, Catalog, Dialect, Effect, ErrorCode, Replay, Tool};
 use refrain_engine::{Call, Delivery, Output, Status, Stop, Thrown, Turn};
-use refrain_journal::{Answered, Asked, AskedCall, Failure, Flush, Json, Outcome, Record, RunId, Seq};
+use refrain_journal::{Answered, Asked, AskedCall, Failure, Flush, Json, Outcome, Record, Reused, RunId, Seq};
 use serde_json::{Value, json};
 
-use crate::{canonical::canonical, config::Durability, functions, preflight::near::nearest};
+use crate::{amend::Earlier, canonical::canonical, config::Durability, functions, preflight::near::nearest};
 
 /// Levels of arguments that readers of JSON take; this is serde_json's own bound.
 const MOST_LEVELS: usize = 127;
@@ -61,6 +61,8 @@ pub(crate) struct Reply {
     pub(crate) outcome: Outcome,
     pub(crate) took_ms: u64,
     pub(crate) notes: Vec<String>,
+    /// Set where it did not come from a source.
+    pub(crate) taken: Option<Taken>,
 }
 
 /// Where a script and its journal part.
@@ -110,12 +112,23 @@ pub(crate) enum Plan {
 pub(crate) struct Here {
     pub(crate) outcome: Result<Json, CallError>,
     /// Said beside it, in the notes of the run.
-    pub(crate) note: Option<String>,
+    pub(crate) notes: Vec<String>,
+    /// Where it comes from, if the run that this one corrects had it.
+    pub(crate) taken: Option<Taken>,
+}
+
+/// Whose answer was taken over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Taken {
+    pub(crate) of: Reused,
+    /// Its place among the answers of its run. What came first there comes first here.
+    pub(crate) at: usize,
+    pub(crate) clock_ms: i64,
 }
 
 impl From<CallError> for Here {
     fn from(error: CallError) -> Self {
-        Self { outcome: Err(error), note: None }
+        Self { outcome: Err(error), notes: Vec::new(), taken: None }
     }
 }
 
@@ -147,6 +160,8 @@ pub(crate) struct Run {
     present: Option<Arc<Catalog>>,
     durability: Durability,
     dialect: Option<&'static Dialect>,
+    /// The run that this one corrects.
+    earlier: Option<Earlier>,
     history: VecDeque<Record>,
     settled_history: bool,
     next_seq: u64,
@@ -191,6 +206,7 @@ impl Run {
             present,
             durability,
             dialect,
+            earlier: None,
             history: history.into(),
             settled_history: false,
             next_seq,
@@ -211,12 +227,21 @@ impl Run {
         }
     }
 
+    /// Answers calls from the runs that this one corrects. Before the first turn.
+    pub(crate) fn correcting(self, earlier: Option<Earlier>) -> Self {
+        Self { earlier, ..self }
+    }
+
     pub(crate) fn catalog(&self) -> &Catalog {
         &self.catalog
     }
 
     pub(crate) fn calls(&self) -> &[Made] {
         &self.calls
+    }
+
+    pub(crate) fn earlier(&self) -> Option<&Earlier> {
+        self.earlier.as_ref()
     }
 
     pub(crate) fn end(&self) -> Option<&End> {
@@ -255,6 +280,10 @@ impl Run {
                     (name.clone(), functions::plan(&self.catalog, self.dialect, name, &call.args))
                 }
                 refrain_engine::Target::Tool { source, tool } => self.plan(&call, source, tool),
+            };
+            let plan = match &mut self.earlier {
+                Some(earlier) => earlier.plan(call.call, &path, &call.args, plan),
+                None => plan,
             };
             self.calls.push(Made {
                 call: call.call,
@@ -607,10 +636,13 @@ impl Run {
         let mut records = self.take_asked();
         let calls_made = self.calls.len() as u64;
         let turn = self.turn.saturating_sub(1);
-        self.clock_ms = self.clock_ms.max(now_ms);
         self.active_ms = self.active_ms.max(active_ms);
         let mut decisive = false;
-        for (call, reply) in std::mem::take(&mut self.arrived) {
+        let mut arrived = std::mem::take(&mut self.arrived);
+        // The winner of a race among calls that are taken over is who won it before.
+        arrived.make_contiguous().sort_by_key(|(_, reply)| reply.taken.map_or(0, |taken| taken.at + 1));
+        for (call, reply) in arrived {
+            self.clock_ms = self.clock_ms.max(reply.taken.map_or(now_ms, |taken| taken.clock_ms));
             decisive |= self.made(call).is_some_and(|made| !made.is_safe());
             records.push(Record::Answered(Answered {
                 call: call.into(),
@@ -621,6 +653,7 @@ impl Run {
                 took_ms: reply.took_ms,
                 outcome: reply.outcome,
                 notes: reply.notes,
+                reused: reply.taken.map(|taken| taken.of),
             }));
         }
         Step::Write { at: self.next_seq(), records, flush: self.flush(decisive) }
@@ -663,7 +696,7 @@ impl Run {
         // Results that the script did not live to see still count in the report.
         let unseen = std::mem::take(&mut self.due).into_iter().map(|answered| {
             let call = u32::try_from(answered.call).unwrap_or(u32::MAX);
-            (call, Reply { outcome: answered.outcome, took_ms: answered.took_ms, notes: answered.notes })
+            (call, Reply { outcome: answered.outcome, took_ms: answered.took_ms, notes: answered.notes, taken: None })
         });
         for (call, reply) in unseen.chain(std::mem::take(&mut self.arrived)).collect::<Vec<_>>() {
             let (answer, _) = told(call, "", &reply.outcome);
@@ -692,6 +725,11 @@ impl Run {
 }
 
 impl Made {
+    /// Whether it was sent anywhere.
+    pub(crate) fn has_left(&self) -> bool {
+        matches!(self.plan, Plan::Send { .. }) && matches!(self.progress, Progress::Out | Progress::Answered(_))
+    }
+
     /// Whether making it again does no harm. What is answered here never leaves.
     pub(crate) fn is_safe(&self) -> bool {
         match &self.plan {
@@ -704,9 +742,12 @@ impl Made {
 impl Reply {
     fn here(answer: &Here) -> Self {
         match &answer.outcome {
-            Ok(json) => {
-                Self { outcome: Outcome::Value(json.clone()), took_ms: 0, notes: answer.note.iter().cloned().collect() }
-            }
+            Ok(json) => Self {
+                outcome: Outcome::Value(json.clone()),
+                took_ms: 0,
+                notes: answer.notes.clone(),
+                taken: answer.taken,
+            },
             Err(error) => Self::failure(error),
         }
     }
@@ -719,7 +760,7 @@ impl Reply {
             retry_after_ms: error.retry_after_ms,
             data: error.data.as_ref().map(Json::from_value),
         };
-        Self { outcome: Outcome::Failure(failure), took_ms: 0, notes: Vec::new() }
+        Self { outcome: Outcome::Failure(failure), took_ms: 0, notes: Vec::new(), taken: None }
     }
 }
 

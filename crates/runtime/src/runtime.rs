@@ -10,14 +10,18 @@ use refrain_engine::{
     Engine, Language, Prepared, SourceMap, Start,
     source::{self, Facts},
 };
-use refrain_journal::{BlobHash, EndState, Ended, Flush, Journal, Json, Lease, Page, Record, RunId, Started, Take};
+use refrain_journal::{
+    BlobHash, EndState, Ended, Flush, Journal, JournalError, Json, Lease, Page, Record, RunId, Seq, Started, Successor,
+    Take,
+};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
 use crate::{
+    amend::Earlier,
     clock::{Clock, SystemClock},
-    config::{LimitSettings, Settings},
+    config::{Durability, LimitSettings, Settings},
     drive::{Drive, Driven, Tools},
     error::RuntimeError,
     preflight::{self, Certainty, Finding},
@@ -99,6 +103,54 @@ impl RunRequest {
     }
 }
 
+/// A script to run in place of another.
+#[derive(Clone, Debug)]
+pub struct AmendRequest {
+    /// The corrected text, as it was sent.
+    pub script: String,
+    /// Its language.
+    pub language: Language,
+    /// What to do where the old run is not over and has an owner that is alive.
+    pub take: Take,
+    /// Where it came from.
+    pub origin: Origin,
+}
+
+/// A script that can start.
+struct Ready {
+    read: source::Script,
+    catalog: Arc<Catalog>,
+    /// Its stored form.
+    kept: Arc<Vec<u8>>,
+    fingerprint: String,
+    limits: LimitSettings,
+    notes: Vec<Note>,
+}
+
+impl Ready {
+    /// The start record, as far as the script and this process decide it.
+    fn started(&self) -> Result<Started, RuntimeError> {
+        let nothing = Json::from_value(&json!({}));
+        Ok(Started {
+            script: String::new(),
+            language: String::new(),
+            javascript: self.read.prepared.javascript.clone(),
+            source_map: Some(self.read.prepared.map.to_json().to_owned()),
+            seed: 0,
+            started_ms: 0,
+            args: nothing.clone(),
+            limits: stored(&self.limits)?,
+            fingerprint: self.fingerprint.clone(),
+            catalog: BlobHash::of(&self.kept),
+            session: None,
+            store: nothing.clone(),
+            origin: nothing,
+            dialect: None,
+            amends: Vec::new(),
+        })
+    }
+}
+
 /// Where a run came from. Kept in its start record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
@@ -159,51 +211,144 @@ impl Runtime {
     /// [`RuntimeError::Journal`] and [`RuntimeError::Engine`]. When `on_start` was called, the run can be resumed.
     pub async fn run(&self, request: RunRequest, on_start: OnStart<'_>) -> Result<Report, RuntimeError> {
         let dialect = request.dialect.or(self.settings.dialect);
-        let read = match read(&request.script, preflight::roots(dialect)).await? {
-            Ok(read) => read,
-            Err(error) => return Ok(Report::syntax(&request.script, &error)),
+        let ready = match self.ready(&request.script, dialect, request.timeout_ms).await? {
+            Ok(ready) => ready,
+            Err(report) => return Ok(*report),
         };
-        let (journal, engine, catalog) =
-            tokio::join!(self.journal(), self.engine(), self.catalog_for(&request.script, &read.facts, dialect));
-        let (journal, (engine, _)) = (journal?, engine?);
-        let remarks = self.remarks(engine, &read, &catalog, dialect).await?;
-        if let Some(error) = preflight::refusal(&request.script, &remarks.findings) {
-            return Ok(Report::refused(error, remarks.notes()));
-        }
-        let prepared = read.prepared;
-        let mut limits = self.settings.limits;
-        for own in [request.timeout_ms, read.options.timeout_ms].into_iter().flatten() {
-            limits.timeout_ms = limits.timeout_ms.min(own);
-        }
-        let id = RunId::from_parts(self.clock.now_ms(), random()?);
-        let kept = self.kept(&catalog)?;
         let started = Started {
             script: request.script,
             language: request.language.name().into(),
-            javascript: prepared.javascript,
-            source_map: Some(prepared.map.to_json().to_owned()),
             seed: u64::from_le_bytes(random()?),
             started_ms: self.clock.now_ms(),
             args: Json::from_value(&Value::Object(request.args)),
-            limits: stored(&limits)?,
-            fingerprint: engine.fingerprint(),
-            catalog: BlobHash::of(&kept),
             session: request.session,
             store: Json::from_value(&json!({})),
             origin: stored(&request.origin)?,
             dialect: dialect.map(|dialect| dialect.name.to_owned()),
+            amends: Vec::new(),
+            ..ready.started()?
         };
-        let flush = match self.settings.durability {
-            crate::Durability::Power => Flush::Disk,
-            crate::Durability::Effects | crate::Durability::Process => Flush::Process,
-        };
-        let lease = journal.create(id, &started, &[kept.to_vec()], flush).await?;
+        let id = RunId::from_parts(started.started_ms, random()?);
+        let lease = self.journal().await?.create(id, &started, &[ready.kept.to_vec()], self.flush()).await?;
         on_start(id);
-        let run = Run::new(id, catalog, None, self.settings.durability, dialect, started.started_ms, Vec::new());
-        let prepared = Prepared { javascript: started.javascript.clone(), map: prepared.map };
-        let mut report = self.drive(&lease, run, &started, &prepared, limits, remarks.notes()).await?;
-        report.max_output_tokens = read.options.max_output_tokens;
+        self.begin(&lease, &started, ready, dialect, None).await
+    }
+
+    /// Runs a corrected script in place of one that was run before: what that one finished is not done again.
+    ///
+    /// The new run has the old one's arguments, session, seed and clock. A call with the tool and the arguments of one that the
+    /// old run finished is answered from its journal; see the report's `amends`. A run that is not over is cancelled in the same
+    /// commit in which the new one starts.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run); [`RuntimeError::Journal`] with `Held` while another process that is alive drives the old run.
+    pub async fn amend(
+        &self,
+        old: RunId,
+        request: AmendRequest,
+        on_start: OnStart<'_>,
+    ) -> Result<Report, RuntimeError> {
+        let journal = self.journal().await?;
+        let dialect = dialect_of(old, &*start_of(old, journal.read(old).await?.first())?)?;
+        let ready = match self.ready(&request.script, dialect, None).await? {
+            Ok(ready) => ready,
+            Err(report) => return Ok(*report),
+        };
+        // From here on nobody else drives it, so what is read now is all there is.
+        let held = match journal.acquire(old, request.take, self.clock.now_ms()).await {
+            Ok(lease) => Some(lease),
+            Err(JournalError::Over { .. }) => None,
+            Err(error) => return Err(error.into()),
+        };
+        let records = journal.read(old).await?;
+        let at = Seq(records.len() as u64);
+        let before = start_of(old, records.first())?;
+        let mut chain = vec![(old, records)];
+        for older in before.amends.clone() {
+            chain.push((older, journal.read(older).await?));
+        }
+        let started = Started {
+            script: request.script,
+            language: request.language.name().into(),
+            origin: stored(&request.origin)?,
+            amends: chain.iter().map(|(run, _)| *run).collect(),
+            seed: before.seed,
+            started_ms: before.started_ms,
+            args: before.args,
+            session: before.session,
+            store: before.store,
+            dialect: before.dialect,
+            ..ready.started()?
+        };
+        let id = RunId::from_parts(self.clock.now_ms(), random()?);
+        let blobs = [ready.kept.to_vec()];
+        let lease = match &held {
+            Some(held) => {
+                let last = Record::Ended(Ended {
+                    state: EndState::Cancelled,
+                    ended_ms: self.clock.now_ms(),
+                    report: stored(&Report::amended(old, id))?,
+                });
+                let next = Successor { run: id, start: &started, blobs: &blobs };
+                journal.replace(held, at, &last, next, self.flush()).await?
+            }
+            None => journal.create(id, &started, &blobs, self.flush()).await?,
+        };
+        on_start(id);
+        self.begin(&lease, &started, ready, dialect, Earlier::new(chain)).await
+    }
+
+    /// What a script needs before it can start; or the report, where it cannot.
+    async fn ready(
+        &self,
+        script: &str,
+        dialect: Option<&'static Dialect>,
+        timeout_ms: Option<u64>,
+    ) -> Result<Result<Ready, Box<Report>>, RuntimeError> {
+        let read = match read(script, preflight::roots(dialect)).await? {
+            Ok(read) => read,
+            Err(error) => return Ok(Err(Box::new(Report::syntax(script, &error)))),
+        };
+        let (journal, engine, catalog) =
+            tokio::join!(self.journal(), self.engine(), self.catalog_for(script, &read.facts, dialect));
+        journal?;
+        let (engine, _) = engine?;
+        let remarks = self.remarks(engine, &read, &catalog, dialect).await?;
+        if let Some(error) = preflight::refusal(script, &remarks.findings) {
+            return Ok(Err(Box::new(Report::refused(error, remarks.notes()))));
+        }
+        let mut limits = self.settings.limits;
+        for own in [timeout_ms, read.options.timeout_ms].into_iter().flatten() {
+            limits.timeout_ms = limits.timeout_ms.min(own);
+        }
+        let (kept, fingerprint, notes) = (self.kept(&catalog)?, engine.fingerprint(), remarks.notes());
+        Ok(Ok(Ready { read, catalog, kept, fingerprint, limits, notes }))
+    }
+
+    /// Drives a run that was just created to its end.
+    async fn begin(
+        &self,
+        lease: &Lease,
+        started: &Started,
+        ready: Ready,
+        dialect: Option<&'static Dialect>,
+        earlier: Option<Earlier>,
+    ) -> Result<Report, RuntimeError> {
+        let (durability, started_ms) = (self.settings.durability, started.started_ms);
+        let run = Run::new(lease.run(), ready.catalog, None, durability, dialect, started_ms, Vec::new());
+        let run = run.correcting(earlier);
+        let mut report = self.drive(lease, run, started, &ready.read.prepared, ready.limits, ready.notes).await?;
+        report.max_output_tokens = ready.read.options.max_output_tokens;
         Ok(report)
+    }
+
+    /// How durable the start of a run is.
+    fn flush(&self) -> Flush {
+        match self.settings.durability {
+            Durability::Power => Flush::Disk,
+            Durability::Effects | Durability::Process => Flush::Process,
+        }
     }
 
     /// What is to be said of a script before it runs.
@@ -234,27 +379,29 @@ impl Runtime {
         let lease = match journal.acquire(id, take, self.clock.now_ms()).await {
             Ok(lease) => lease,
             // It ended between the look and the try.
-            Err(refrain_journal::JournalError::Over { .. }) => {
+            Err(JournalError::Over { .. }) => {
                 return finished(id, &journal.read(id).await?)?
                     .ok_or_else(|| unusable(id, "it is over and has no end record"));
             }
             Err(error) => return Err(error.into()),
         };
         let mut records = journal.read(id).await?.into_iter();
-        let Some(Record::Started(started)) = records.next() else {
-            return Err(unusable(id, "its first record is no start record"));
-        };
+        let started = start_of(id, records.next().as_ref())?;
+        let mut chain = Vec::new();
+        for older in &started.amends {
+            chain.push((*older, journal.read(*older).await?));
+        }
         let limits: LimitSettings =
             started.limits.parse().map_err(|error| unusable(id, &format!("its limits: {error}")))?;
         let kept = journal.blob(started.catalog).await?;
         let catalog: Catalog =
             serde_json::from_slice(&kept).map_err(|error| unusable(id, &format!("its catalog: {error}")))?;
         let present = self.catalog().await;
-        let dialect =
-            started.dialect.as_deref().map(Dialect::find).transpose().map_err(|error| unusable(id, &error))?;
+        let dialect = dialect_of(id, &started)?;
         let durability = self.settings.durability;
         let run =
-            Run::new(id, Arc::new(catalog), Some(present), durability, dialect, started.started_ms, records.collect());
+            Run::new(id, Arc::new(catalog), Some(present), durability, dialect, started.started_ms, records.collect())
+                .correcting(Earlier::new(chain));
         let prepared = Prepared {
             javascript: started.javascript.clone(),
             map: started.source_map.as_deref().map(SourceMap::from_json).unwrap_or_default(),
@@ -292,8 +439,7 @@ impl Runtime {
             drain: self.settings.drain,
             result_bytes: usize::try_from(limits.result_kb.saturating_mul(1024)).unwrap_or(usize::MAX),
         };
-        let dialect =
-            started.dialect.as_deref().map(Dialect::find).transpose().map_err(|error| unusable(id, &error))?;
+        let dialect = dialect_of(id, started)?;
         let facts = facts(started, run.catalog(), dialect, limits.engine().output_bytes);
         let start = Start { clock_ms: started.started_ms, seed: started.seed, facts };
         if let Driven::Diverged(divergence) = drive.run(&mut run, &mut sandbox, &prepared.javascript, &start).await? {
@@ -517,6 +663,18 @@ async fn read(script: &str, roots: source::Roots) -> Result<Result<source::Scrip
     tokio::task::spawn_blocking(move || source::read(&script, &roots))
         .await
         .map_err(|error| RuntimeError::Bug { what: format!("reading a script broke: {error}") })
+}
+
+/// The start record of a run.
+fn start_of(run: RunId, first: Option<&Record>) -> Result<Box<Started>, RuntimeError> {
+    match first {
+        Some(Record::Started(started)) => Ok(started.clone()),
+        _ => Err(unusable(run, "its first record is no start record")),
+    }
+}
+
+fn dialect_of(run: RunId, started: &Started) -> Result<Option<&'static Dialect>, RuntimeError> {
+    started.dialect.as_deref().map(Dialect::find).transpose().map_err(|error| unusable(run, &error))
 }
 
 /// The report of a run that is over.

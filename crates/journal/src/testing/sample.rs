@@ -31,7 +31,7 @@ pub fn start(script: &str) -> Started {
         store: json(r#"{"n":1.0}"#),
         origin: json(r#"{"front":"test"}"#),
         dialect: None,
-        amends: None,
+        amends: Vec::new(),
     }
 }
 

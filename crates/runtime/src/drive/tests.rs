@@ -17,6 +17,7 @@ use serde_json::{Value, json, value::to_raw_value};
 
 use super::{Drive, Driven, Tools};
 use crate::{
+    amend::Earlier,
     clock::{Clock, SystemClock},
     config::{Durability, LimitSettings},
     report::{Report, ReportStatus, Script, Usage},
@@ -123,7 +124,7 @@ fn started(script: &str) -> (Started, Prepared) {
         store: Json::from_value(&json!({})),
         origin: Json::from_value(&json!({})),
         dialect: None,
-        amends: None,
+        amends: Vec::new(),
     };
     (started, prepared)
 }
@@ -135,15 +136,28 @@ async fn attempt(
     script: &str,
     first: bool,
 ) -> Result<Result<Report, String>, crate::RuntimeError> {
+    attempt_of(id(), None, journal, tools, script, first).await
+}
+
+/// As [`attempt`], of another run than the usual one, which may correct some.
+async fn attempt_of(
+    id: RunId,
+    earlier: Option<Earlier>,
+    journal: &dyn Journal,
+    tools: &Arc<Counting>,
+    script: &str,
+    first: bool,
+) -> Result<Result<Report, String>, crate::RuntimeError> {
     let (start_record, prepared) = started(script);
     let lease = if first {
-        journal.create(id(), &start_record, &[b"catalog".to_vec()], Flush::Process).await?
+        journal.create(id, &start_record, &[b"catalog".to_vec()], Flush::Process).await?
     } else {
-        journal.acquire(id(), Take::IfFree, NOW).await?
+        journal.acquire(id, Take::IfFree, NOW).await?
     };
-    let history = journal.read(id()).await?.split_off(1);
+    let history = journal.read(id).await?.split_off(1);
     let present = (!first).then(catalog);
-    let mut run = Run::new(id(), catalog(), present, Durability::Effects, None, NOW, history);
+    let run = Run::new(id, catalog(), present, Durability::Effects, None, NOW, history);
+    let mut run = run.correcting(earlier);
     let limits = LimitSettings::default();
     let mut sandbox = engine().sandbox(limits.engine())?;
     let clock: Arc<dyn Clock> = Arc::new(Still);
@@ -166,7 +180,7 @@ async fn attempt(
         )));
     }
     let script = Script { text: script, map: &prepared.map };
-    let report = Report::of(id(), &run, run.end().unwrap(), &script, &limits, Usage::default());
+    let report = Report::of(id, &run, run.end().unwrap(), &script, &limits, Usage::default());
     let mut records = run.asked_at_end();
     records.push(Record::Ended(refrain_journal::Ended {
         state: refrain_journal::EndState::Completed,
@@ -282,6 +296,51 @@ fn two_power_cuts_in_a_row_leave_no_trace() {
                 }
             }
         }
+    });
+}
+
+/// The first run is cut at any write, and so is the run that corrects it: what is not safe happens once, whatever is lost.
+#[test]
+fn a_corrected_run_repeats_nothing_wherever_either_is_cut() {
+    const OLD: &str = "for (let id = 1; id <= 3; id++) { await tools.x.put({ id }); await tools.x.key({ id: 10 + id }); await tools.x.get({ id: 20 + id }) } throw 1";
+    const NEW: &str = "const r = [];
+        const tried = async (call) => { try { return (await call).id } catch (e) { return e.code } };
+        r.push(...await Promise.all([3, 2, 1].map((id) => tried(tools.x.put({ id })))));
+        for (let id = 11; id <= 13; id++) r.push(await tried(tools.x.key({ id })));
+        return r";
+    let old = RunId::from_parts(NOW, [8; 10]);
+    block(async {
+        let mut calm = 0;
+        for (first, cut) in (0..24).flat_map(|nth| [(nth, Cut::Before), (nth, Cut::After)]) {
+            for second in 0..14 {
+                let tools = Arc::new(Counting::default());
+                let mut disk = MemoryJournal::new();
+                let begun = PowerCut::at(Arc::new(disk.clone()), first, cut);
+                let _ = attempt_of(old, None, &begun, &tools, OLD, true).await;
+                disk = disk.reopen(Fate::Dead);
+                let Ok(records) = disk.read(old).await else { continue };
+                let earlier = || Earlier::new(vec![(old, records.clone())]);
+                let halved = PowerCut::at(Arc::new(disk.clone()), second, Cut::After);
+                let outcome = attempt_of(id(), earlier(), &halved, &tools, NEW, true).await;
+                disk = disk.reopen(Fate::Dead);
+                if !matches!(outcome, Ok(Ok(_)))
+                    && !matches!(disk.read(id()).await.unwrap().last(), Some(Record::Ended(_)))
+                {
+                    attempt_of(id(), earlier(), &disk, &tools, NEW, false).await.unwrap().unwrap();
+                }
+                let place = format!("{first} {cut:?} {second}");
+                let made = tools.made.lock().unwrap();
+                let puts: Vec<u32> = (1..=3).map(|id| made.get(&format!("put-{id}")).copied().unwrap_or(0)).collect();
+                assert!(puts.iter().all(|times| *times <= 1), "{place}: {made:?}");
+                if !begun.is_off() && !halved.is_off() {
+                    assert_eq!((puts, made.values().max()), (vec![1; 3], Some(&1)), "{place}: {made:?}");
+                    calm += 1;
+                }
+                let repeated = made.values().filter(|times| **times > 1).count();
+                assert!(repeated <= 2, "{place}: {made:?}");
+            }
+        }
+        assert!(calm > 0);
     });
 }
 

@@ -1,6 +1,7 @@
 //! The script environment as a script and its author see it, over tools of this process.
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
+mod amend;
 mod calls;
 mod case;
 mod cases;
