@@ -73,6 +73,22 @@ async fn input_is_passed_and_a_program_need_not_read_it() {
 }
 
 #[tokio::test]
+async fn a_program_that_is_not_there_is_told_before_anybody_calls() {
+    let status = async |programs: &[&str]| {
+        let tools = programs.iter().map(|program| settings(program, &[program])).collect();
+        let sources = Sources::open(vec![source(tools)], environment());
+        let catalog = sources.catalog(Duration::from_secs(600)).await;
+        let status = &catalog.sources()[0];
+        let told = format!("{} {} {}", status.status.as_str(), status.tools, status.reason.clone().unwrap_or_default());
+        sources.close().await;
+        told
+    };
+    assert_eq!(status(&["sh", "true"]).await, "ready 2 ");
+    insta::assert_snapshot!(status(&["sh", "refrain-none"]).await, @"degraded 2 cannot start `refrain-none`: not found; install what is missing, or give its full path in `command`");
+    insta::assert_snapshot!(status(&["refrain-none", "/none/sh"]).await, @"failed 0 cannot start `/none/sh`, `refrain-none`: not found; install what is missing, or give its full path in `command`");
+}
+
+#[tokio::test]
 async fn a_failure_tells_how_the_program_ended_its_words_and_the_hint() {
     let fail = CommandToolSettings {
         hints: vec![("disk".into(), "make room".into()), ("net".into(), "never shown".into())],

@@ -92,7 +92,7 @@ async fn of_ten_sources_one_that_hangs_and_one_that_crashes_hold_up_nobody() {
         let source = catalog.sources().iter().find(|source| source.name == name).unwrap();
         format!("{} {}", source.status.as_str(), source.reason.as_deref().unwrap_or_default())
     };
-    assert_eq!(reason("stuck"), "connecting ");
+    assert_eq!(reason("stuck"), "connecting it has not answered yet and may take 60000 ms (`connect_timeout_ms`)");
     assert!(
         reason("crash").ends_with("ended with exit status: 1 before it answered `initialize`"),
         "{}",

@@ -3,6 +3,7 @@
 use refrain_runtime::{RunRequest, Tool};
 use serde_json::{Map, Value};
 
+use super::named;
 use crate::{
     commands::{
         report,
@@ -31,8 +32,8 @@ pub(crate) struct CallArgs {
 /// Runs `tools call`.
 pub(crate) async fn call(context: &Context, args: CallArgs) -> Result<Exit, CommandError> {
     let mut given = pairs(&args.args)?;
-    let runtime = context.runtime(Need::Sources)?;
-    let catalog = runtime.catalog().await;
+    let runtime = context.runtime_with(Need::Sources, |settings| named::keep(&mut settings.sources, &args.path))?;
+    let catalog = context.catalog(&runtime).await;
     let tool = super::find(&catalog, &args.path)?;
     for word in &args.args {
         if let Some((key, text)) = word.split_once('=').filter(|(key, _)| !key.ends_with(':')) {

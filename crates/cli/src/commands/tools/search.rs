@@ -28,7 +28,7 @@ pub(crate) struct SearchArgs {
 /// Runs `tools search`.
 pub(crate) async fn search(context: &Context, args: SearchArgs) -> Result<Exit, CommandError> {
     let runtime = context.runtime(Need::Sources)?;
-    let catalog = runtime.catalog().await;
+    let catalog = context.catalog(&runtime).await;
     super::tell_troubles(&context.ui, &catalog);
     let words = args.words.join(" ");
     let query =
@@ -46,7 +46,12 @@ pub(crate) async fn search(context: &Context, args: SearchArgs) -> Result<Exit, 
     }
     let next = found.next(&query).map(|next| next.to_string());
     if context.ui.is_json() {
-        context.ui.json(&json!({ "tools": found.hits, "unmatched": found.unmatched, "next_cursor": next }))?;
+        context.ui.json(&json!({
+            "tools": found.hits,
+            "unmatched": found.unmatched,
+            "next_cursor": next,
+            "sources": catalog.sources().iter().map(super::source_json).collect::<Vec<_>>(),
+        }))?;
     } else if found.hits.is_empty() {
         context.ui.say("`refrain tools list` shows every tool");
     } else {

@@ -2,9 +2,10 @@
 
 use std::fmt::Write as _;
 
-use refrain_runtime::{Description, NO_APPROVAL, ToolView};
+use refrain_runtime::{Description, NO_APPROVAL, ToolView, Unresolved};
 use serde_json::{Value, json};
 
+use super::named;
 use crate::{config::Need, context::Context, error::CommandError, exit::Exit, text::json};
 
 /// Show tools: what they do, take and give
@@ -17,9 +18,14 @@ pub(crate) struct ShowArgs {
 
 /// Runs `tools show`.
 pub(crate) async fn show(context: &Context, args: ShowArgs) -> Result<Exit, CommandError> {
-    let runtime = context.runtime(Need::Sources)?;
+    let runtime = context.runtime_with(Need::Sources, |settings| {
+        // Where tools have no source before them, what one is called depends on all.
+        if !settings.dialect.is_some_and(|dialect| dialect.flat) {
+            named::keep(&mut settings.sources, &args.path);
+        }
+    })?;
     let dialect = runtime.settings().dialect;
-    let catalog = runtime.catalog().await;
+    let catalog = context.catalog(&runtime).await;
     let is_pattern = args.path.contains(['*', '?']) && catalog.find(&args.path).is_err();
     let mut shown = Vec::new();
     if is_pattern {
@@ -28,15 +34,25 @@ pub(crate) async fn show(context: &Context, args: ShowArgs) -> Result<Exit, Comm
                 Ok(tool) => shown.push(catalog.description_of(tool, dialect)),
                 // More than are shown.
                 Err(error) if !shown.is_empty() => context.ui.say(&format!("note: {error}")),
+                // A source that is down has no tools that a pattern could fit.
                 Err(error) => {
-                    return Err(
-                        CommandError::failed(error.to_string()).with_hint("`refrain tools list` shows every tool")
-                    );
+                    if let Err(down @ Unresolved::SourceDown { .. }) = catalog.find(&args.path) {
+                        return Err(super::unresolved(&catalog, &args.path, &down));
+                    }
+                    super::tell_troubles(&context.ui, &catalog);
+                    let error = CommandError::failed(error.to_string());
+                    return Err(error.with_hint("`refrain tools list` shows every tool"));
                 }
             }
         }
+        super::tell_troubles(&context.ui, &catalog);
     } else {
-        shown.push(catalog.description_of(super::find(&catalog, &args.path)?, dialect));
+        let tool = super::find(&catalog, &args.path)?;
+        let source = catalog.sources().iter().find(|source| source.name == tool.source);
+        if let Some(source) = source.filter(|source| super::is_unwell(source)) {
+            super::tell_trouble(&context.ui, source);
+        }
+        shown.push(catalog.description_of(tool, dialect));
     }
     if !context.ui.is_json() {
         context.ui.data(&shown.iter().map(lines).collect::<Vec<_>>().join("\n"))?;
