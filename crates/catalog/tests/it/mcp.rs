@@ -146,7 +146,7 @@ async fn a_source_that_is_down_says_why_and_delays_no_other() {
 dies failed `fixture` ended with exit status: 7 before it answered `initialize`; its last words: no token in  [31mTOKEN
 good degraded 1 of its 19 tools have no name and are left out
 missing failed cannot start `refrain-no-such-program`: not found; install it, or give its full path in `command`
-silent connecting it has not answered yet and may take 10000 ms (`connect_timeout_ms`)
+silent connecting it has not answered yet and may take 6000 ms (`connect_timeout_ms`)
 ");
     let error = catalog.resolve("dies", "x").unwrap_err();
     assert!(matches!(error, refrain_catalog::Unresolved::SourceDown { .. }), "{error}");

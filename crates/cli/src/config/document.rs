@@ -15,6 +15,7 @@ use super::{
     MOST_BYTES,
     fault::{Faults, instead, listed},
 };
+use crate::text::nearest;
 
 /// A settings file that is TOML.
 #[derive(Debug)]
@@ -106,8 +107,10 @@ impl<'a> Table<'a> {
         self.document.place(self.span_of(key))
     }
 
-    /// Reports every key that is not in `keys`. Those in `later` exist in releases to come.
-    pub(crate) fn known(&self, keys: &[&str], later: &[&str]) {
+    /// Reports every key that is not in `keys`. Those in `later` exist in releases to come. Returns those of `keys` that are
+    /// near to a reported one.
+    pub(crate) fn known<'k>(&self, keys: &[&'k str], later: &[&str]) -> Vec<&'k str> {
+        let mut near = Vec::new();
         for (key, _) in self.items.iter() {
             if keys.contains(&key) {
                 continue;
@@ -117,8 +120,10 @@ impl<'a> Table<'a> {
             } else {
                 let message = format!("unknown key `{}`; {}", self.full(key), instead(key, keys));
                 self.faults.push(self.document.name.clone(), self.line_of(key), message);
+                near.extend(nearest(key, keys.iter().copied()));
             }
         }
+        near
     }
 
     /// Reports what is wrong with a key, or with this table where it has no such key. The message follows the key's name.

@@ -177,3 +177,47 @@ fn doctor_looks_for_the_programs_of_commands() {
     let told = "FAIL  source `a`: cannot start `no-such-program-anywhere`: not found; install what is missing";
     assert!(said.stdout.contains(told) && said.stdout.contains("ok    source `b`: 1 tool"), "{said}");
 }
+
+/// Nothing that is added changes what is not about it, or goes where it should not.
+#[test]
+fn what_is_added_is_checked_and_the_file_keeps_its_line_ends() {
+    let place = Place::with_config("# by hand\r\n[limits]\r\ncalls = 5\r\n");
+    let refused = place.run(&["sources", "add", "a\nb", "--", "x"]).expect(2);
+    assert!(refused.stderr.contains(r#"the name "a\nb" has a control character"#), "{refused}");
+    let told = place.run(&["sources", "add", "web", "--url", "https://u:hunter2hunter2@h.example/"]).expect(0);
+    assert!(told.stderr.contains("the name and password in the address stand in the file"), "{told}");
+    assert!(told.stderr.contains("Authorization = \"env:NAME\"") && !told.stderr.contains("hunter2"), "{told}");
+    let text = place.read("refrain.toml");
+    assert!(text.starts_with("# by hand\r\n[limits]\r\n") && text.contains("[sources.web]\r\n"), "{text:?}");
+    assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{text:?}");
+    place.run(&["sources", "remove", "web"]).expect(0);
+    assert_eq!(place.read("refrain.toml"), "# by hand\r\n[limits]\r\ncalls = 5\r\n");
+    let lost = place.run(&["sources", "add", "a", "--config", "nodir/x.toml", "--", "x"]).expect(1);
+    assert!(lost.stderr.contains("there is no folder `nodir`; make it, or correct `--config`"), "{lost}");
+}
+
+#[test]
+fn keys_that_are_misspelt_are_told_beside_a_misspelt_type() {
+    let config = "[sources.s]\ntyp = \"mcp\"\ncomand = [\"x\"]\n[sources.t]\ntype = \"mpc\"\nulr = \"x\"\n[sources.u]\nurl = \"x\"\n";
+    let said = Place::with_config(config).run(&["tools", "list"]).expect(2).stderr;
+    let faults: Vec<&str> = said.lines().collect();
+    assert_eq!(
+        faults,
+        [
+            "error: refrain.toml:2: unknown key `sources.s.typ`; did you mean `type`?",
+            "error: refrain.toml:3: unknown key `sources.s.comand`; did you mean `command`?",
+            "error: refrain.toml:5: `sources.t.type` is \"mpc\"; write one of `mcp`, `command`, `demo`",
+            "error: refrain.toml:6: unknown key `sources.t.ulr`; did you mean `url`?",
+            "error: refrain.toml:7: `sources.u` has no `type`; write `type = \"mcp\"` for an MCP server, `type = \"command\"` for programs",
+        ]
+    );
+}
+
+/// The server is sent what its schema lists.
+#[test]
+fn a_call_by_hand_reads_values_of_a_list_as_they_are_listed() {
+    let place = with_stuck(600_000);
+    place.write("server.sh", &SERVER.replace(r#"{"type":"object"}"#, r#"{"properties":{"k":{"enum":[1,2]}}}"#));
+    let called = place.run(&["tools", "call", "s.ping", "k=1", "--output", "json"]).expect(0).json();
+    assert_eq!(called["calls"][0]["args"], json!({"k": 1}), "{called:#}");
+}

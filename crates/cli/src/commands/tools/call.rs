@@ -60,7 +60,17 @@ fn read_as_declared(tool: &Tool, key: &str, text: &str, given: &mut Map<String, 
     let types: Vec<&str> = match &schema["type"] {
         Value::String(one) => vec![one],
         Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
-        _ => return,
+        _ => {
+            // What a schema without a type says of values are the values themselves.
+            let listed =
+                schema["enum"].as_array().map_or_else(|| schema.get("const").into_iter().collect(), Vec::from_iter);
+            let is_text = listed.iter().any(|value| value.as_str() == Some(text));
+            let meant = listed.into_iter().find(|value| !value.is_string() && value.to_string() == text);
+            if let Some(value) = meant.filter(|_| !is_text) {
+                given.insert(key.to_owned(), value.clone());
+            }
+            return;
+        }
     };
     let Ok(value) = serde_json::from_str::<Value>(text) else { return };
     let is_taken = match &value {
@@ -93,6 +103,7 @@ mod tests {
         tool.input_schema = Arc::new(json!({"type": "object", "properties": {
             "board": {"type": "string"}, "spec": {"type": "object"}, "count": {"type": "integer"}, "code": {"type": "string"},
             "either": {"type": ["string", "number"]}, "flag": {"type": ["boolean", "null"]}, "any": {},
+            "size": {"enum": [1, 2, "3", null, true]}, "one": {"const": 1}, "same": {"enum": [1, "1"]},
         }}));
         let check = |key: &str, text: &str, expect: Value| {
             let mut given = pairs(&[format!("{key}={text}")]).unwrap();
@@ -113,6 +124,13 @@ mod tests {
         check("either", "7", json!("7"));
         check("flag", "null", Value::Null);
         check("any", "7", json!("7"));
+        check("size", "1", json!(1));
+        check("size", "3", json!("3"));
+        check("size", "4", json!("4"));
+        check("size", "null", Value::Null);
+        check("size", "true", json!(true));
+        check("one", "1", json!(1));
+        check("same", "1", json!("1"));
         check("unknown", "7", json!("7"));
     }
 }
