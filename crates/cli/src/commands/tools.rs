@@ -7,7 +7,7 @@ use crate::{
     context::Context,
     error::CommandError,
     exit::Exit,
-    text::{date::utc, nearest},
+    text::{date::utc, nearest, visible::shell_word},
     ui::Ui,
 };
 
@@ -91,7 +91,7 @@ fn unresolved(catalog: &Catalog, path: &str, unresolved: &Unresolved) -> Command
     }
     let paths: Vec<String> = catalog.tools().iter().map(Tool::path).collect();
     match nearest(path, paths.iter().map(String::as_str)) {
-        Some(near) => error.with_hint(format!("`refrain tools show {near}`")),
+        Some(near) => error.with_hint(format!("`refrain tools show {}`", shell_word(near))),
         None => error.with_hint("`refrain tools list` shows every tool"),
     }
 }

@@ -38,7 +38,7 @@ pub(crate) async fn types(context: &Context, args: TypesArgs) -> Result<Exit, Co
             if context.ui.is_json() {
                 context.ui.json(&written)?;
             } else {
-                context.ui.data(&written.files.iter().map(|file| format!("{file}\n")).collect::<String>())?;
+                context.ui.listing(&written.files.iter().map(|file| format!("{file}\n")).collect::<String>())?;
                 for file in &written.removed {
                     context.ui.say(&format!("note: `{file}` is removed: its source is gone"));
                 }

@@ -1,8 +1,11 @@
 //! A run's report for a person.
 
-use std::fmt::Write as _;
+use std::{
+    collections::{HashMap, hash_map::Entry},
+    fmt::Write as _,
+};
 
-use refrain_runtime::{CallReport, CallStatus, ErrorReport, Report, Waiting};
+use refrain_runtime::{CallReport, CallStatus, ErrorReport, Note, Report, Waiting};
 
 use super::{count, json, one_line, table, thousands};
 
@@ -35,10 +38,7 @@ pub(crate) fn talk(report: &Report) -> String {
             &format!("note: {} left out here; `--output json` has them", count(report.images.len() as u64, "image")),
         );
     }
-    for note in &report.notes {
-        let place = note.line.map(|line| format!(" (line {line})")).unwrap_or_default();
-        line(&mut text, &format!("note: {}{place}", note.message));
-    }
+    text.push_str(&notes(&report.notes));
     if let Some(error) = &report.error {
         text.push_str(&self::error(error));
         text.push_str(&calls(report));
@@ -57,6 +57,32 @@ pub(crate) fn talk(report: &Report) -> String {
             count(usage.result_bytes, "byte"),
             thousands(usage.active_ms),
         );
+    }
+    text
+}
+
+/// Notes that say the same are one line, with their number and the first of their places.
+fn notes(notes: &[Note]) -> String {
+    let mut counted: Vec<(&Note, u64)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for note in notes {
+        match places.entry(&note.message) {
+            Entry::Occupied(place) => counted[*place.get()].1 += 1,
+            Entry::Vacant(place) => {
+                place.insert(counted.len());
+                counted.push((note, 1));
+            }
+        }
+    }
+    let mut text = String::new();
+    for (note, times) in counted {
+        let place = match (note.line, times) {
+            (None, 1) => String::new(),
+            (Some(line), 1) => format!(" (line {line})"),
+            (None, times) => format!(" ({} times)", thousands(times)),
+            (Some(line), times) => format!(" ({} times, first in line {line})", thousands(times)),
+        };
+        line(&mut text, &format!("note: {}{place}", note.message));
     }
     text
 }

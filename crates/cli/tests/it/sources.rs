@@ -105,7 +105,7 @@ fn a_run_that_failed_does_not_end_with_zero() {
 }
 
 /// A server that lists one tool, `ping`, and answers whatever it is asked.
-const SERVER: &str = r#"while read -r line; do
+pub(crate) const SERVER: &str = r#"while read -r line; do
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
   case "$line" in
     *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}';;

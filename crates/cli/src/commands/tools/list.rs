@@ -28,7 +28,7 @@ pub(crate) async fn list(context: &Context, _: ListArgs) -> Result<Exit, Command
         if listing.tools.is_empty() {
             context.ui.say("there are no tools");
         } else {
-            context.ui.data(&lines(&listing.tools))?;
+            context.ui.listing(&lines(&listing.tools))?;
         }
     }
     runtime.close().await;

@@ -56,7 +56,7 @@ pub(crate) async fn search(context: &Context, args: SearchArgs) -> Result<Exit, 
         context.ui.say("`refrain tools list` shows every tool");
     } else {
         let lines = found.hits.iter().map(|hit| format!("{}\n    {}\n", hit.signature, hit.summary));
-        context.ui.data(&lines.collect::<String>())?;
+        context.ui.listing(&lines.collect::<String>())?;
         if let Some(next) = next {
             context.ui.say(&format!("{} of {}; more with `--cursor {next}`", found.hits.len(), found.total));
         }

@@ -6,7 +6,16 @@ use refrain_runtime::{Description, NO_APPROVAL, ToolView, Unresolved};
 use serde_json::{Value, json};
 
 use super::named;
-use crate::{config::Need, context::Context, error::CommandError, exit::Exit, text::json};
+use crate::{
+    config::Need,
+    context::Context,
+    error::CommandError,
+    exit::Exit,
+    text::{cut::bounded, json, visible::on_one_line},
+};
+
+/// As much of a description or a schema is shown. JSON has all of it.
+const MOST_BYTES: usize = 8 << 10;
 
 /// Show tools: what they do, take and give
 #[derive(clap::Args, Clone, Debug)]
@@ -55,7 +64,7 @@ pub(crate) async fn show(context: &Context, args: ShowArgs) -> Result<Exit, Comm
         shown.push(catalog.description_of(tool, dialect));
     }
     if !context.ui.is_json() {
-        context.ui.data(&shown.iter().map(lines).collect::<Vec<_>>().join("\n"))?;
+        context.ui.listing(&shown.iter().map(lines).collect::<Vec<_>>().join("\n"))?;
     } else if is_pattern {
         context.ui.json(&json!({ "tools": shown.iter().map(object).collect::<Vec<_>>(), "next_cursor": null }))?;
     } else {
@@ -80,9 +89,9 @@ fn object(shown: &Description) -> Value {
 
 fn lines(shown: &Description) -> String {
     let tool = &shown.tool;
-    let mut text = format!("{}\n", shown.path);
+    let mut text = format!("{}\n", on_one_line(&shown.path));
     if !tool.description.is_empty() {
-        let _ = writeln!(text, "\n{}\n", tool.description.trim());
+        let _ = writeln!(text, "\n{}\n", bounded(tool.description.trim(), MOST_BYTES));
     }
     let _ = writeln!(text, "call      {}", shown.call);
     let _ = writeln!(text, "input     {}", shown.input);
@@ -96,17 +105,21 @@ fn lines(shown: &Description) -> String {
     for note in &tool.notes {
         let _ = writeln!(text, "note      {note}");
     }
-    let _ = writeln!(text, "\ninput schema\n{}", json::pretty(&tool.input_schema.to_string()));
+    let _ = writeln!(text, "\ninput schema\n{}", schema(&tool.input_schema));
     let output = match (&tool.output_schema, &tool.observed) {
-        (Some(schema), _) => format!("output schema\n{}", json::pretty(&schema.to_string())),
+        (Some(schema), _) => format!("output schema\n{}", self::schema(schema)),
         (None, Some(observed)) => format!(
             "no output schema is declared; this was observed in {} {}\n{}",
             observed.calls,
             if observed.calls == 1 { "result" } else { "results" },
-            json::pretty(&observed.schema.to_string())
+            schema(&observed.schema)
         ),
         (None, None) => "no output schema is declared".to_owned(),
     };
     let _ = writeln!(text, "\n{output}");
     text
+}
+
+fn schema(schema: &Value) -> String {
+    bounded(&json::pretty(&schema.to_string()), MOST_BYTES)
 }
