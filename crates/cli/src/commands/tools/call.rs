@@ -57,23 +57,24 @@ pub(crate) async fn call(context: &Context, args: CallArgs) -> Result<Exit, Comm
 /// number, `007` for a text stays a text.
 fn read_as_declared(tool: &Tool, key: &str, text: &str, given: &mut Map<String, Value>) {
     let schema = &tool.input_schema["properties"][key];
-    let types: Vec<&str> = match &schema["type"] {
-        Value::String(one) => vec![one],
-        Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
-        _ => {
-            // What a schema without a type says of values are the values themselves.
-            let listed =
-                schema["enum"].as_array().map_or_else(|| schema.get("const").into_iter().collect(), Vec::from_iter);
-            let is_text = listed.iter().any(|value| value.as_str() == Some(text));
-            let meant = listed.into_iter().find(|value| !value.is_string() && value.to_string() == text);
-            if let Some(value) = meant.filter(|_| !is_text) {
-                given.insert(key.to_owned(), value.clone());
-            }
-            return;
-        }
-    };
     let Ok(value) = serde_json::from_str::<Value>(text) else { return };
-    let is_taken = match &value {
+    let value = match &schema["type"] {
+        Value::String(one) => is_taken(&value, &[one]).then_some(value),
+        Value::Array(all) => {
+            let types: Vec<&str> = all.iter().filter_map(Value::as_str).collect();
+            is_taken(&value, &types).then_some(value)
+        }
+        // What a schema without a type says of values are the values themselves.
+        _ => listed(schema, &value, text),
+    };
+    if let Some(value) = value {
+        given.insert(key.to_owned(), value);
+    }
+}
+
+/// Returns whether a value that is no text is of one of the types, none of which is the text's own.
+fn is_taken(value: &Value, types: &[&str]) -> bool {
+    let is_one = match value {
         Value::Null => types.contains(&"null"),
         Value::Bool(_) => types.contains(&"boolean"),
         Value::Number(number) => {
@@ -83,9 +84,17 @@ fn read_as_declared(tool: &Tool, key: &str, text: &str, given: &mut Map<String, 
         Value::Object(_) => types.contains(&"object"),
         Value::String(_) => false,
     };
-    if is_taken && !types.contains(&"string") {
-        given.insert(key.to_owned(), value);
+    is_one && !types.contains(&"string")
+}
+
+/// Returns the value of an `enum` or `const` that is meant, unless the text itself is one of them.
+fn listed(schema: &Value, value: &Value, text: &str) -> Option<Value> {
+    let listed = schema["enum"].as_array().map_or_else(|| schema.get("const").into_iter().collect(), Vec::from_iter);
+    if listed.iter().any(|one| one.as_str() == Some(text)) {
+        return None;
     }
+    let is_meant = |one: &&Value| *one == value || value.is_number() && one.as_f64() == value.as_f64();
+    listed.into_iter().filter(|one| !one.is_string()).find(is_meant).cloned()
 }
 
 #[cfg(test)]
@@ -129,7 +138,7 @@ mod tests {
         check("size", "4", json!("4"));
         check("size", "null", Value::Null);
         check("size", "true", json!(true));
-        check("one", "1", json!(1));
+        check("one", "1.0", json!(1));
         check("same", "1", json!("1"));
         check("unknown", "7", json!("7"));
     }
