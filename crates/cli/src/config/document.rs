@@ -3,7 +3,7 @@
 //! A value that is wrong is reported and read as if it were not there, so one run over the file finds all faults.
 
 use std::{
-    io::Read as _,
+    io::{self, Read as _},
     ops::{Range, RangeInclusive},
     path::{Path, PathBuf},
 };
@@ -232,6 +232,12 @@ pub(crate) fn read_bounded(path: &Path, faults: &Faults) -> Option<String> {
     let mut bytes = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
     let message = match read {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+                format!("there is no folder `{}`; correct the path", faults.name_of(folder))
+            }
+            _ => "there is no such file; correct the path".to_owned(),
+        },
         Err(error) => format!("this file cannot be read: {error}"),
         Ok(_) if bytes.len() as u64 > MOST_BYTES => format!("this file is larger than {} MiB", MOST_BYTES >> 20),
         Ok(_) => match String::from_utf8(bytes) {

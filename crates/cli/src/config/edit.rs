@@ -62,7 +62,7 @@ impl SettingsFile {
         if let Some(url) =
             source.url.as_deref().filter(|url| !url.starts_with("https://") && !url.starts_with("http://"))
         {
-            return Err(CommandError::usage(format!("`{url}` is no web address; write `https://…`")));
+            return Err(CommandError::usage(format!("`{}` is no web address; write `https://…`", address::shown(url))));
         }
         let login = source.url.as_deref().and_then(address::login);
         let folder = self.path.parent().unwrap_or(&self.current).to_path_buf();

@@ -194,6 +194,8 @@ fn what_is_added_is_checked_and_the_file_keeps_its_line_ends() {
     assert_eq!(place.read("refrain.toml"), "# by hand\r\n[limits]\r\ncalls = 5\r\n");
     let lost = place.run(&["sources", "add", "a", "--config", "nodir/x.toml", "--", "x"]).expect(1);
     assert!(lost.stderr.contains("there is no folder `nodir`; make it, or correct `--config`"), "{lost}");
+    let read = place.run(&["tools", "list", "--config", "nodir/x.toml"]).expect(2);
+    assert!(read.stderr.contains("nodir/x.toml: there is no folder `nodir`; correct the path"), "{read}");
 }
 
 #[test]
