@@ -1,7 +1,7 @@
 //! A run's report for a person.
 
 use std::{
-    collections::{HashMap, hash_map::Entry},
+    collections::{BTreeMap, HashMap, hash_map::Entry},
     fmt::Write as _,
 };
 
@@ -11,6 +11,9 @@ use super::{count, json, one_line, table, thousands};
 
 /// Most calls that are listed when a run failed. `runs show` has all.
 const MOST_CALLS: usize = 40;
+
+/// As many notes that are alike are told.
+const MOST_ALIKE: usize = 5;
 
 /// What is printed as data: texts, then the result. Empty when there is neither.
 pub(crate) fn data(report: &Report) -> String {
@@ -61,7 +64,8 @@ pub(crate) fn talk(report: &Report) -> String {
     text
 }
 
-/// Notes that say the same are one line, with their number and the first of their places.
+/// Notes that say the same are one line, with their number and the first of their places. Of those that are alike, of one kind
+/// about one tool, some are told and the rest counted.
 fn notes(notes: &[Note]) -> String {
     let mut counted: Vec<(&Note, u64)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
@@ -75,7 +79,13 @@ fn notes(notes: &[Note]) -> String {
         }
     }
     let mut text = String::new();
+    let mut alike: BTreeMap<(&str, Option<&str>), usize> = BTreeMap::new();
     for (note, times) in counted {
+        let so_far = alike.entry((&note.kind, note.tool.as_deref())).or_default();
+        *so_far += 1;
+        if *so_far > MOST_ALIKE {
+            continue;
+        }
         let place = match (note.line, times) {
             (None, 1) => String::new(),
             (Some(line), 1) => format!(" (line {line})"),
@@ -83,6 +93,12 @@ fn notes(notes: &[Note]) -> String {
             (Some(line), times) => format!(" ({} times, first in line {line})", thousands(times)),
         };
         line(&mut text, &format!("note: {}{place}", note.message));
+    }
+    for ((kind, tool), all) in alike {
+        let Some(more) = all.checked_sub(MOST_ALIKE).filter(|more| *more > 0) else { continue };
+        let about = tool.map(|tool| format!(" about `{tool}`")).unwrap_or_default();
+        let more = count(more as u64, "more note");
+        line(&mut text, &format!("note: {more} of the kind `{kind}`{about}; `--output json` has all of them"));
     }
     text
 }
