@@ -367,6 +367,11 @@ impl Runtime {
         self.sources.catalog(SOURCES_WAIT).await
     }
 
+    /// As [`catalog`](Self::catalog), but waits so long. Asked again, it goes on waiting for those that have not answered.
+    pub async fn catalog_within(&self, wait: Duration) -> Arc<Catalog> {
+        self.sources.catalog(wait).await
+    }
+
     /// Connects every source, waits for each as long as its settings say, and tells what it found.
     pub async fn diagnose(&self) -> Vec<Diagnosis> {
         self.sources.diagnose().await

@@ -125,11 +125,16 @@ impl Entry {
     }
 
     pub(super) fn status(&self, state: &State) -> SourceStatus {
+        let unanswered = || {
+            let limit = self.settings.connect_timeout.as_millis();
+            (state.status == Status::Connecting)
+                .then(|| format!("it has not answered yet and may take {limit} ms (`connect_timeout_ms`)"))
+        };
         SourceStatus {
             name: self.settings.name.clone(),
             r#type: self.settings.kind.as_str().to_owned(),
             status: state.status,
-            reason: state.reason.clone(),
+            reason: state.reason.clone().or_else(unanswered),
             since_ms: state.since_ms,
             tools: state.tools.len(),
         }

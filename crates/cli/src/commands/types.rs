@@ -30,7 +30,7 @@ pub(crate) async fn types(context: &Context, args: TypesArgs) -> Result<Exit, Co
         return Err(CommandError::usage("other languages come with a later release; leave `--lang` out"));
     }
     let runtime = context.runtime(Need::Sources)?;
-    let catalog = runtime.catalog().await;
+    let catalog = context.catalog(&runtime).await;
     super::tools::tell_troubles(&context.ui, &catalog);
     match args.out {
         Some(out) => {
@@ -38,7 +38,7 @@ pub(crate) async fn types(context: &Context, args: TypesArgs) -> Result<Exit, Co
             if context.ui.is_json() {
                 context.ui.json(&written)?;
             } else {
-                context.ui.data(&written.files.iter().map(|file| format!("{file}\n")).collect::<String>())?;
+                context.ui.listing(&written.files.iter().map(|file| format!("{file}\n")).collect::<String>())?;
                 for file in &written.removed {
                     context.ui.say(&format!("note: `{file}` is removed: its source is gone"));
                 }

@@ -9,12 +9,12 @@ use refrain_runtime::{McpHttpSettings, McpSettings, Secrets, SourceKind, SourceS
 use serde_json::{Map, Value};
 
 use super::{
-    Need,
+    Need, address,
     document::read_bounded,
     fault::Faults,
     row::Row,
     secret::{Values, is_telling},
-    source::{from_folder, query},
+    source::from_folder,
     variables::Variables,
 };
 
@@ -110,7 +110,7 @@ fn kind(entry: &Value, folder: &Path, filling: &mut Filling<'_>) -> Result<Sourc
             return Err(format!("{told}; give the address of its streamable HTTP endpoint, with type `http`"));
         }
         let url = filling.text(key, url)?;
-        filling.hidden.extend(query(&url));
+        filling.hidden.extend(address::secrets(&url));
         let headers = filling.pairs("headers", entry.get("headers"), |_| true)?.pairs;
         return Ok(SourceKind::McpHttp(McpHttpSettings { url, headers }));
     }

@@ -79,6 +79,18 @@ fn in_nested<'c>(scene: &Scene<'c>, used: &ToolUse) -> Target<'c> {
                 Err(_) => Target::Other,
             }
         }
+        // `then` is left undefined, whatever tools there are.
+        [source, then] if then == "then" && used.call.is_some() => match catalog.resolve(source, then) {
+            Ok(tool) => {
+                let message = format!(
+                    "`{}.{source}.then` is not a function, so that no source looks like a promise; this tool is called as `await {}(args)`",
+                    scene.root(),
+                    tool.call_expression()
+                );
+                Target::Nothing { kind: Kind::UnknownTool, message, path: tool.path(), is_sure: true }
+            }
+            Err(_) => of_source(catalog, source, then),
+        },
         [source, tool] => {
             // `tools.mcp__a__b.call(…)` and the like.
             if source.starts_with("mcp__") && !has_source(catalog, source) {

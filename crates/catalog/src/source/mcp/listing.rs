@@ -85,7 +85,11 @@ pub(super) fn read(source: &str, trust: Trust, pages: Pages) -> Listing {
     let all = pages.entries.len();
     let tools: Vec<Tool> = pages.entries.into_iter().filter_map(|value| tool(source, trust, value)).collect();
     let without = all - tools.len();
-    let nameless = (without > 0).then(|| format!("{without} of its {all} tools have no name and are left out"));
+    let nameless = match without {
+        0 => None,
+        1 => Some(format!("1 of its {all} tools has no name and is left out")),
+        _ => Some(format!("{without} of its {all} tools have no name and are left out")),
+    };
     let warnings: Vec<String> = nameless.into_iter().chain(pages.note).collect();
     Listing { tools, warning: (!warnings.is_empty()).then(|| warnings.join("; ")) }
 }

@@ -34,7 +34,7 @@ pub(crate) async fn show(context: &Context, args: ShowArgs) -> Result<Exit, Comm
         context.ui.json(&detail)?;
         return Ok(Exit::Completed);
     }
-    context.ui.data(&lines(&detail))?;
+    context.ui.listing(&lines(&detail))?;
     if let Some(next) = &detail.next {
         context.ui.say(&format!("next: `{next}`"));
     }
