@@ -185,7 +185,7 @@ async fn two_thousand_tools_with_one_bad_one_are_all_there_but_that_one() {
     let sources = server.open();
     let catalog = sources.catalog(LONG).await;
     assert_eq!(catalog.tools().len(), 1999);
-    let told = "1 of its 2000 tools have no name and are left out";
+    let told = "1 of its 2000 tools has no name and is left out";
     assert_eq!(catalog.sources()[0].reason.as_deref(), Some(told));
     assert_eq!(call(&sources, "s", "t1999", Value::Null).await, r#""1999""#);
     sources.close().await;

@@ -1,7 +1,7 @@
 //! From what an MCP server answered to a value or an error.
 //!
 //! Structured content first. Without it, a single text that holds a JSON object or array is that value, any other single
-//! text is a text, several blocks are a list of blocks, and no block is `null`.
+//! text is a text, several blocks are a list of blocks, and no block is `null`. What was mended in it is told in a note.
 
 use rmcp::{
     ErrorData,
@@ -12,6 +12,7 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
+use super::mend::{self, Mended};
 use crate::{
     error::{CallError, ErrorCode},
     name,
@@ -25,8 +26,9 @@ pub(super) const MAX_RESULT: usize = 16 << 20;
 const MAX_MESSAGE: usize = 4096;
 
 /// Reads an answer to a call of the tool `path`. With `raw`, the value is the whole answer.
-pub(super) fn read(path: &str, answer: ServerResult, raw: bool) -> Result<CallOutput, CallError> {
+pub(super) fn read(path: &str, mut answer: ServerResult, raw: bool) -> Result<CallOutput, CallError> {
     let protocol = |what: &str| Err(CallError::new(ErrorCode::Protocol, format!("`{path}`: the server {what}")));
+    let mut notes: Vec<String> = Mended::of_answer(&mut answer).map(|mended| note(path, &mended)).into_iter().collect();
     let mut whole = None;
     let answer = match answer {
         ServerResult::CallToolResult(result) => {
@@ -58,6 +60,9 @@ pub(super) fn read(path: &str, answer: ServerResult, raw: bool) -> Result<CallOu
             whole.or(answer.structured).or_else(|| (answer.blocks.len() > 1).then(|| Value::Array(answer.blocks)));
         return Err(error);
     }
+    if !raw && let Some(note) = answer.kept_as_text() {
+        notes.push(format!("the answer of `{path}` {note}"));
+    }
     let value = if raw { to_raw_value(&whole.unwrap_or_else(|| json!({ "content": [] }))) } else { answer.value() };
     let value = value
         .map_err(|error| CallError::new(ErrorCode::Internal, format!("bug: a value does not become JSON: {error}")))?;
@@ -66,7 +71,12 @@ pub(super) fn read(path: &str, answer: ServerResult, raw: bool) -> Result<CallOu
         let message = format!("`{path}` gave {size} bytes, over the limit of {MAX_RESULT}; ask for less");
         return Err(CallError::new(ErrorCode::ResultTooLarge, message));
     }
-    Ok(CallOutput { value, notes: Vec::new() })
+    Ok(CallOutput { value, notes })
+}
+
+/// Says what was mended in an answer.
+pub(super) fn note(path: &str, mended: &Mended) -> String {
+    format!("the answer of `{path}` was mended: {}", mended.told())
 }
 
 /// Returns the schema of a whole answer.
@@ -125,7 +135,8 @@ impl Answer {
         if blocks.is_none() && structured.is_none() && !had_structured {
             return None;
         }
-        let failed = map.get("isError") == Some(&Value::Bool(true));
+        // In words it breaks the protocol, and what is meant is clear.
+        let failed = map.get("isError").is_some_and(|is| *is == Value::Bool(true) || *is == "true");
         Some(Self { structured, blocks: blocks.unwrap_or_default(), failed })
     }
 
@@ -147,6 +158,14 @@ impl Answer {
         }
     }
 
+    /// Says why a text that is JSON is no value, if it is one.
+    fn kept_as_text(&self) -> Option<String> {
+        let [block] = self.blocks.as_slice() else { return None };
+        let text = text_of(block).filter(|text| self.structured.is_none() && starts_a_value(text))?;
+        let told = || format!("stays a text: as JSON it is nested deeper than {} levels", mend::MAX_LEVELS);
+        mend::is_too_deep(text).then(told)
+    }
+
     fn text(&self) -> String {
         self.blocks.iter().filter_map(text_of).collect::<Vec<_>>().join("\n").trim().to_owned()
     }
@@ -161,10 +180,13 @@ fn text_of(block: &Value) -> Option<&str> {
     (block.get("type")?.as_str()? == "text").then(|| block.get("text")?.as_str()).flatten()
 }
 
-/// Returns the JSON object or array that `text` is, as it was written.
+/// Returns the JSON object or array that `text` is, as it was written. One that is nested deeper than others can read stays a text.
 fn parsed(text: &str) -> Option<Box<RawValue>> {
-    let text = text.trim();
-    text.starts_with(['{', '[']).then(|| serde_json::from_str(text).ok()).flatten()
+    (starts_a_value(text) && !mend::is_too_deep(text)).then(|| serde_json::from_str(text.trim()).ok()).flatten()
+}
+
+fn starts_a_value(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '['])
 }
 
 #[cfg(test)]
@@ -229,6 +251,7 @@ mod tests {
     fn a_tool_that_says_it_failed_is_an_error_with_its_own_words() {
         let text = |text: &str| json!({"type": "text", "text": text});
         check(json!({"content": [text("no disk")], "isError": true}), "tool_error: `s.t`: no disk");
+        check(json!({"content": [text("no disk")], "isError": "true"}), "tool_error: `s.t`: no disk");
         check(
             json!({"content": [], "isError": true, "structuredContent": {"why": 1}}),
             r#"tool_error: `s.t`: the tool failed and did not say why {"why":1}"#,

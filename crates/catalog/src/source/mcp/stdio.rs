@@ -1,8 +1,9 @@
 //! Messages over the standard streams of a child: one a line, whatever else is on the lines between.
 //!
 //! This is framing only; `rmcp` does the protocol. It is ours since what real servers write has to be told apart: text that is no
-//! message is skipped and remembered, and an answer that cannot be read or is too long fails its own call at once. In the
-//! transport that `rmcp` has, such lines vanish, and the call waits for its time-out.
+//! message is skipped and remembered, and an answer that cannot be read or is too long fails its own call at once: the one whose
+//! number it has, or the only one that is out. In the transport that `rmcp` has, such lines vanish, and the call waits for its
+//! time-out. Half a line at the end of the stream is no answer: its server died in writing it.
 //!
 //! Memory is bounded: one message of [`MAX_MESSAGE`], and the ids that are without an answer.
 
@@ -14,8 +15,11 @@ use std::{
 };
 
 use rmcp::{
-    ErrorData, RoleClient,
-    model::{ClientJsonRpcMessage, ClientNotification, ErrorCode, JsonRpcMessage, RequestId, ServerJsonRpcMessage},
+    RoleClient,
+    model::{
+        ClientJsonRpcMessage, ClientNotification, ClientRequest, JsonRpcMessage, NumberOrString, RequestId,
+        ServerJsonRpcMessage,
+    },
     transport::Transport,
 };
 use tokio::{
@@ -25,15 +29,12 @@ use tokio::{
 
 use super::{
     super::{Event, Events, tail::Tail},
-    message::{self, GLIMPSE, Read, numeric},
+    message::{self, GLIMPSE, Number, Read, numeric},
     result,
 };
 
 /// One message of a server. The limit on results is lower, so that what is only somewhat too long is told with its size.
 const MAX_MESSAGE: usize = 4 * result::MAX_RESULT;
-
-/// The error code under which an answer over [`MAX_MESSAGE`] is told. JSON-RPC leaves it to implementations.
-pub(super) const TOO_LONG: ErrorCode = ErrorCode(-32_098);
 
 /// How long a server may leave its input unread. After that the rest of a message cannot be sent, so the connection is given up.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -44,6 +45,8 @@ pub(super) struct Stdio<R, W> {
     input: Arc<tokio::sync::Mutex<Option<W>>>,
     asked: Arc<Asked>,
     ready: VecDeque<ServerJsonRpcMessage>,
+    /// Whether the line under way is too long, and a call has failed for it.
+    has_failed: bool,
     words: Tail,
     events: Events,
 }
@@ -56,6 +59,7 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Stdio<
             input: Arc::new(tokio::sync::Mutex::new(Some(input))),
             asked: Arc::default(),
             ready: VecDeque::new(),
+            has_failed: false,
             words,
             events,
         }
@@ -66,38 +70,69 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Stdio<
             Line::Whole(line) => {
                 for read in message::read(&line) {
                     match read {
-                        Read::Message(message) => {
-                            self.asked.answered(&message);
-                            self.ready.push_back(*message);
+                        Read::Message(message) => self.message(*message, &line),
+                        Read::Unreadable { number, why } => {
+                            self.unreadable(&number, &why, |id| message::unreadable(id, &why));
                         }
-                        Read::Unreadable { id, why } => self.unreadable(id, &why, message::unreadable),
-                        Read::Noise(text) => self.words.add(&text),
+                        Read::Noise(text) => self.words.odd(&text),
                     }
                 }
             }
-            Line::TooLong { head, tail } => {
-                let why = format!("it is longer than {} MiB", MAX_MESSAGE >> 20);
-                self.unreadable(message::glimpsed(&head, &tail), &why, |id, why| {
-                    ServerJsonRpcMessage::error(ErrorData::new(TOO_LONG, why.to_owned(), None), Some(id))
-                });
+            Line::Unended(line) => {
+                for read in message::read(&line) {
+                    match read {
+                        Read::Message(message) => self.message(*message, &line),
+                        Read::Unreadable { why: text, .. } | Read::Noise(text) => self.words.odd(&text),
+                    }
+                }
             }
+            Line::Long { head } => {
+                let number = message::glimpsed(&head, &[]).map_or(Number::Unknown, Number::Likely);
+                self.has_failed = self.too_long(&number);
+            }
+            Line::TooLong { head, tail } if !std::mem::take(&mut self.has_failed) => {
+                let number = message::glimpsed(&head, &tail).map_or(Number::Unknown, Number::Likely);
+                self.too_long(&number);
+            }
+            Line::TooLong { .. } => {}
         }
     }
 
-    /// Fails the call that an answer belongs to, and lets it be seen in the source.
-    fn unreadable(
-        &mut self,
-        id: Option<RequestId>,
-        why: &str,
-        error: impl Fn(RequestId, &str) -> ServerJsonRpcMessage,
-    ) {
-        self.words.add(&format!("(an answer that cannot be read: {why})"));
-        self.events.tell(Event::Trouble(format!("it sent an answer that cannot be read: {why}")));
-        if let Some(id) = self.asked.whose(id) {
-            let message = error(id, why);
-            self.asked.answered(&message);
-            self.ready.push_back(message);
+    fn message(&mut self, message: ServerJsonRpcMessage, line: &[u8]) {
+        let message = match message {
+            // An error without a number is about the only call that is out, if there is one only.
+            JsonRpcMessage::Error(mut error) if error.id.is_none() => {
+                error.id = self.asked.only();
+                if error.id.is_none() {
+                    let why = format!("an error that belongs to no call: {}", message::quoted(line));
+                    self.words.odd(&why);
+                    self.events.tell(Event::Trouble(format!("it sent {why}")));
+                    return;
+                }
+                JsonRpcMessage::Error(error)
+            }
+            message => message,
+        };
+        if !self.asked.answered(&message) {
+            self.words.odd(&format!("an answer to nobody: {}", message::quoted(line)));
         }
+        self.ready.push_back(message);
+    }
+
+    fn too_long(&mut self, number: &Number) -> bool {
+        let why = format!("it is longer than {} MiB", MAX_MESSAGE >> 20);
+        self.unreadable(number, &why, |id| message::too_long(id, MAX_MESSAGE))
+    }
+
+    /// Fails the call that an answer belongs to, and lets it be seen in the source. Returns whether there is such a call.
+    fn unreadable(&mut self, number: &Number, why: &str, error: impl Fn(RequestId) -> ServerJsonRpcMessage) -> bool {
+        self.words.odd(&format!("(an answer that cannot be read: {why})"));
+        self.events.tell(Event::Trouble(format!("it sent an answer that cannot be read: {why}")));
+        let Some(id) = self.asked.whose(number) else { return false };
+        let message = error(id);
+        self.asked.answered(&message);
+        self.ready.push_back(message);
+        true
     }
 }
 
@@ -157,45 +192,67 @@ impl<R: AsyncRead + Unpin + Send, W: AsyncWrite + Unpin + Send + 'static> Transp
 
 /// The requests that are without an answer.
 #[derive(Debug, Default)]
-struct Asked(Mutex<HashSet<RequestId>>);
+struct Asked(Mutex<Requests>);
+
+#[derive(Debug, Default)]
+struct Requests {
+    open: HashSet<RequestId>,
+    /// The greatest number so far.
+    last: Option<i64>,
+}
 
 impl Asked {
     fn sent(&self, message: &ClientJsonRpcMessage) {
         match message {
-            JsonRpcMessage::Request(request) => drop(self.open().insert(request.id.clone())),
+            JsonRpcMessage::Request(request) => {
+                let mut requests = self.requests();
+                if let NumberOrString::Number(number) = request.id {
+                    requests.last = requests.last.max(Some(number));
+                }
+                // Whoever listens waits for no answer.
+                if !matches!(request.request, ClientRequest::SubscriptionsListenRequest(_)) {
+                    requests.open.insert(request.id.clone());
+                }
+            }
             JsonRpcMessage::Notification(sent) => {
                 if let ClientNotification::CancelledNotification(cancelled) = &sent.notification
                     && let Some(id) = &cancelled.params.request_id
                 {
-                    self.open().remove(id);
+                    self.requests().open.remove(id);
                 }
             }
             JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_) => {}
         }
     }
 
-    fn answered(&self, message: &ServerJsonRpcMessage) {
+    /// Returns whether a message is none that answers what was never asked. One that comes too late is not of that kind.
+    fn answered(&self, message: &ServerJsonRpcMessage) -> bool {
         let id = match message {
             JsonRpcMessage::Response(response) => Some(&response.id),
             JsonRpcMessage::Error(error) => error.id.as_ref(),
             JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_) => None,
         };
-        if let Some(id) = id {
-            self.open().remove(&numeric(id.clone()));
-        }
+        let Some(id) = id.cloned().map(numeric) else { return true };
+        let mut requests = self.requests();
+        requests.open.remove(&id) || matches!(id, NumberOrString::Number(number) if Some(number) <= requests.last)
     }
 
-    /// Returns the request that an answer belongs to. Where its number says nothing, the only one that is open.
-    fn whose(&self, id: Option<RequestId>) -> Option<RequestId> {
-        let open = self.open();
-        match id.map(numeric).filter(|id| open.contains(id)) {
-            Some(id) => Some(id),
-            None if open.len() == 1 => open.iter().next().cloned(),
-            None => None,
+    /// Returns the request that an answer belongs to. Where no number is sure, that may be the only one that is open.
+    fn whose(&self, number: &Number) -> Option<RequestId> {
+        let (Number::Sure(id) | Number::Likely(id)) = number else { return self.only() };
+        let id = numeric(id.clone());
+        if self.requests().open.contains(&id) {
+            return Some(id);
         }
+        if matches!(number, Number::Sure(_)) { None } else { self.only() }
     }
 
-    fn open(&self) -> MutexGuard<'_, HashSet<RequestId>> {
+    fn only(&self) -> Option<RequestId> {
+        let requests = self.requests();
+        (requests.open.len() == 1).then(|| requests.open.iter().next().cloned()).flatten()
+    }
+
+    fn requests(&self) -> MutexGuard<'_, Requests> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -204,7 +261,17 @@ impl Asked {
 #[derive(Debug, PartialEq)]
 enum Line {
     Whole(Vec<u8>),
-    TooLong { head: Vec<u8>, tail: Vec<u8> },
+    /// The last one, without a line break.
+    Unended(Vec<u8>),
+    /// One that is over the limit, and goes on.
+    Long {
+        head: Vec<u8>,
+    },
+    /// The same one, at its end.
+    TooLong {
+        head: Vec<u8>,
+        tail: Vec<u8>,
+    },
 }
 
 /// Cuts a stream into lines of bytes, so that no character is ever split.
@@ -235,12 +302,17 @@ impl<R: AsyncRead + Unpin> Lines<R> {
             self.scanned = self.buffer.len();
             if self.buffer.len() > self.most {
                 let part = std::mem::take(&mut self.buffer);
+                let is_news = self.long.is_none();
                 self.lengthen(&part);
+                if let Some((head, _)) = self.long.as_ref().filter(|_| is_news) {
+                    return Ok(Some(Line::Long { head: head.clone() }));
+                }
             }
             if self.ended {
                 let rest = std::mem::take(&mut self.buffer);
-                let is_empty = rest.is_empty() && self.long.is_none();
-                return Ok((!is_empty).then(|| self.finish(rest)));
+                self.scanned = 0;
+                let is_over = rest.is_empty() || self.long.take().is_some();
+                return Ok((!is_over).then_some(Line::Unended(rest)));
             }
             self.buffer.reserve(CHUNK);
             self.ended = self.stream.read_buf(&mut self.buffer).await? == 0;
@@ -293,7 +365,7 @@ mod tests {
         let whole = |text: &str| Line::Whole(text.as_bytes().to_vec());
         assert_eq!(
             lines(&[b"a\n\n", b"\xe6", b"\x97\xa5\r\nrest"], 100).await,
-            [whole("a"), whole(""), whole("\u{65e5}\r"), whole("rest")]
+            [whole("a"), whole(""), whole("\u{65e5}\r"), Line::Unended(b"rest".to_vec())]
         );
         assert_eq!(lines(&[], 100).await, []);
     }
@@ -302,11 +374,11 @@ mod tests {
     async fn of_a_line_that_is_too_long_both_ends_are_kept_and_the_next_line_is_whole() {
         let long = [b"x".repeat(3000), b"y".repeat(3000)].concat();
         let got = lines(&[&long, b"\nnext\n", &long], 100).await;
-        let Line::TooLong { head, tail } = &got[0] else { panic!("{got:?}") };
+        let Line::Long { head } = &got[0] else { panic!("{got:?}") };
         assert!(head.iter().all(|byte| *byte == b'x') && head.len() >= 100);
-        assert_eq!(*tail, b"y".repeat(GLIMPSE));
-        assert_eq!(got[1], Line::Whole(b"next".to_vec()));
-        assert!(matches!(got[2], Line::TooLong { .. }), "{:?}", got[2]);
-        assert_eq!(got.len(), 3);
+        assert_eq!(got[1], Line::TooLong { head: head.clone(), tail: b"y".repeat(GLIMPSE) });
+        assert_eq!(got[2], Line::Whole(b"next".to_vec()));
+        // Of the last one nobody knows the end.
+        assert_eq!(got[3..], [Line::Long { head: head.clone() }]);
     }
 }
