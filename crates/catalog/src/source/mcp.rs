@@ -38,6 +38,7 @@ use crate::{
     sources::CallOutput,
 };
 
+mod asked;
 mod call;
 mod client;
 mod connection;
@@ -45,6 +46,7 @@ mod dialler;
 mod extras;
 mod gate;
 mod http;
+mod lines;
 mod listing;
 mod mend;
 mod message;

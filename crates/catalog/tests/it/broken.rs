@@ -121,6 +121,17 @@ async fn half_an_answer_and_then_the_end_is_an_interruption() {
         assert!(failed.message.ends_with("; it may or may not have run"), "{failed}");
         sources.close().await;
     }
+    // As an event, with and without its line break.
+    for half in ["data: {\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"cont", "data: {\"jsonrpc\":\"2.0\",\"id\":$ID,\n"]
+    {
+        let on = json!([{"when": "tools/call:odd", "do": [{"stdout": half}, {"cut": true}]}]);
+        let script = json!({"tools": [tool("odd", json!([]))], "answers": ["tools/call:odd"], "on": on});
+        let server = Scripted::http(script);
+        let sources = server.open();
+        let failed = sources.call(request("s", "odd", Value::Null)).await.unwrap_err();
+        assert_eq!(failed.code, ErrorCode::Interrupted, "{failed}");
+        sources.close().await;
+    }
     // A whole one is an answer, with or without its line break.
     let whole = "{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"content\":[]}}";
     let on = json!([{"when": "tools/call:odd", "do": [{"stdout": whole}, {"exit": 0}]}]);
@@ -260,5 +271,16 @@ async fn what_is_wrong_with_a_ping_and_an_address_is_told() {
     let reason = sources.catalog(LONG).await.sources()[0].reason.clone().unwrap();
     let expect = "the server answers 404: there is nothing at this address (no such page); is `url` the address of its MCP endpoint?";
     assert_eq!(reason, expect);
+    sources.close().await;
+}
+
+/// Nothing is waited for that nobody asked for.
+#[tokio::test]
+async fn a_notification_that_is_answered_without_end_holds_up_nothing() {
+    let action = json!({"http_status": 200, "content_type": "text/event-stream", "body": ": hi\n\n", "open": true});
+    let on = json!([{"when": "notifications/initialized", "do": [action]}]);
+    let server = Scripted::http(json!({"tools": [ping()], "on": on}));
+    let sources = server.open();
+    assert_eq!(call(&sources, "s", "ping", Value::Null).await, r#""pong""#);
     sources.close().await;
 }

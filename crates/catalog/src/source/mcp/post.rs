@@ -96,8 +96,10 @@ pub(super) async fn send(client: &Client, ear: &Ear, post: Post) -> Result<Strea
     }
     let Some(id) = id.filter(|_| status.is_success()) else {
         return if status.is_success() {
-            // Read, so that the connection can be used again.
-            let _ = body(response, MAX_QUOTED).await;
+            // Read, so that the connection can be used again; not where it may never end.
+            if response.content_length().is_some_and(|length| length <= MAX_QUOTED as u64) {
+                let _ = body(response, MAX_QUOTED).await;
+            }
             Ok(StreamableHttpPostResponse::Accepted)
         } else {
             failed(response, &message).await
@@ -116,10 +118,8 @@ pub(super) async fn send(client: &Client, ear: &Ear, post: Post) -> Result<Strea
             Ok(StreamableHttpPostResponse::Json(answer, given))
         }
         _ if matches!(status, StatusCode::ACCEPTED | StatusCode::NO_CONTENT) => Err(nothing(status)),
-        _ => match body(response, MAX_QUOTED).await? {
-            Some(bytes) if bytes.is_empty() => Err(nothing(status)),
-            _ => Err(HttpError::UnexpectedContentType((!kind.is_empty()).then_some(kind))),
-        },
+        _ if response.content_length() == Some(0) => Err(nothing(status)),
+        _ => Err(HttpError::UnexpectedContentType((!kind.is_empty()).then_some(kind))),
     }
 }
 
@@ -142,6 +142,10 @@ async fn failed(response: Response, message: &ClientJsonRpcMessage) -> Result<St
     }
     let after = Some(header(&response, RETRY_AFTER)).filter(|after| !after.is_empty());
     if status == StatusCode::TOO_MANY_REQUESTS {
+        return Err(HttpStatusError::new(status.as_u16(), after).into());
+    }
+    let is_json = header(&response, CONTENT_TYPE).to_ascii_lowercase().contains("json");
+    if status.is_server_error() && !is_json {
         return Err(HttpStatusError::new(status.as_u16(), after).into());
     }
     let text = body(response, MAX_QUOTED).await.ok().flatten().unwrap_or_default();
