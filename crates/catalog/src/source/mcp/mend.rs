@@ -390,4 +390,52 @@ mod tests {
         assert_eq!(names(r#"{"result":{"_meta":[1,"\ud83d"],"tools":[{"name":"a"},{"name":"b"}]}}"#), "");
         assert_eq!(names(r#"{"result":{"tools":[{"name":"a"},{"name":"b"}],"more":[1,1e400]}}"#), "");
     }
+
+    #[test]
+    fn whatever_comes_does_no_harm_and_what_parses_stays_as_it_is() {
+        const PIECES: [&[u8]; 20] = [
+            b"\"",
+            b"\"",
+            b"\\",
+            b"\\u",
+            b"\\ud83d",
+            b"\\ude00",
+            b"\\u0041",
+            b"[",
+            b"]",
+            b"{",
+            b"}",
+            b",",
+            b":",
+            b"1e400",
+            b"-",
+            b"7",
+            b"\"tools\"",
+            b"\"a\":",
+            b"\xff",
+            b"\xe6\x97",
+        ];
+        let mut seed = 1_u64;
+        let mut next = |most: usize| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(seed >> 33).unwrap() % most
+        };
+        let (mut parsed, mut mended) = (0, 0);
+        for round in 0..50_000 {
+            let deep = if round % 4 == 0 { MAX_LEVELS - 2 } else { 0 };
+            let mut text = b"[".repeat(deep);
+            for _ in 0..next(12) {
+                text.extend_from_slice(PIECES[next(PIECES.len())]);
+            }
+            text.extend_from_slice(&b"]".repeat(deep));
+            let outcome = mend(&text);
+            mended += usize::from(outcome.is_some());
+            let is_deep = std::str::from_utf8(&text).is_ok_and(is_too_deep);
+            if !is_deep && serde_json::from_slice::<Value>(&text).is_ok() {
+                parsed += 1;
+                assert!(outcome.is_none(), "{}", String::from_utf8_lossy(&text));
+            }
+        }
+        assert!(parsed > 500 && mended > 500, "{parsed} parsed, {mended} mended");
+    }
 }
