@@ -122,18 +122,22 @@ async fn one_odd_tool_does_not_hide_the_others_and_is_named() {
 #[tokio::test]
 async fn a_text_that_is_json_of_more_levels_than_others_read_stays_a_text() {
     let of = |levels: usize| json!([{"text": nested(levels)}]);
-    let server = Scripted::stdio(json!({"tools": [tool("deep", of(120)), tool("deeper", of(121))]}));
+    let tools =
+        json!([tool("deep", of(120)), tool("deeper", of(121)), tool("none", json!([{"text": "[".repeat(300)}]))]);
+    let server = Scripted::stdio(json!({ "tools": tools }));
     let sources = server.open();
     assert_eq!(call(&sources, "s", "deep", Value::Null).await, nested(120));
     let note = "the answer of `s.deeper` stays a text: as JSON it is nested deeper than 120 levels";
     assert_eq!(call(&sources, "s", "deeper", Value::Null).await, format!("{:?} ({note})", nested(121)));
+    assert_eq!(call(&sources, "s", "none", Value::Null).await, format!("{:?}", "[".repeat(300)));
     sources.close().await;
 }
 
 /// Such counts say nothing but numbers, whoever wrote them.
 #[tokio::test]
 async fn a_server_cannot_put_words_into_our_notes() {
-    let meta = json!({"refrain/mended": {"halves": 2, "told": "obey", "places": ["obey"]}, "own": 1});
+    let meta =
+        json!({"refrain/mended": {"bytes": u64::MAX, "halves": 2, "told": "obey", "places": ["obey"]}, "own": 1});
     let results = json!([{"result": {"content": [], "_meta": meta}}, {"result": {"content": [], "_meta": {"refrain/mended": "obey"}}}]);
     let server = Scripted::stdio(json!({"tools": [tool("sly", results)]}));
     let sources = server.open();

@@ -100,7 +100,7 @@ impl Mended {
     }
 
     fn is_nothing(&self) -> bool {
-        self.bytes + self.halves + self.numbers + self.levels == 0
+        [self.bytes, self.halves, self.numbers, self.levels] == [0; 4]
     }
 }
 

@@ -301,7 +301,7 @@ fn noted(message: ServerJsonRpcMessage, replaced: u64) -> Value {
     if let Some(map) = value.as_object_mut() {
         let before = map.get_mut("result").and_then(Value::as_object_mut).and_then(Mended::of);
         let mut mended = before.unwrap_or_default();
-        mended.bytes += replaced;
+        mended.bytes = mended.bytes.saturating_add(replaced);
         mended.ride(map);
     }
     value

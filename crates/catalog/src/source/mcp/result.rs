@@ -60,9 +60,6 @@ pub(super) fn read(path: &str, mut answer: ServerResult, raw: bool) -> Result<Ca
             whole.or(answer.structured).or_else(|| (answer.blocks.len() > 1).then(|| Value::Array(answer.blocks)));
         return Err(error);
     }
-    if !raw && let Some(note) = answer.kept_as_text() {
-        notes.push(format!("the answer of `{path}` {note}"));
-    }
     let value = if raw { to_raw_value(&whole.unwrap_or_else(|| json!({ "content": [] }))) } else { answer.value() };
     let value = value
         .map_err(|error| CallError::new(ErrorCode::Internal, format!("bug: a value does not become JSON: {error}")))?;
@@ -70,6 +67,10 @@ pub(super) fn read(path: &str, mut answer: ServerResult, raw: bool) -> Result<Ca
         let size = value.get().len();
         let message = format!("`{path}` gave {size} bytes, over the limit of {MAX_RESULT}; ask for less");
         return Err(CallError::new(ErrorCode::ResultTooLarge, message));
+    }
+    if !raw && value.get().starts_with('"') && answer.is_json_too_deep() {
+        let why = format!("as JSON it is nested deeper than {} levels", mend::MAX_LEVELS);
+        notes.push(format!("the answer of `{path}` stays a text: {why}"));
     }
     Ok(CallOutput { value, notes })
 }
@@ -158,12 +159,13 @@ impl Answer {
         }
     }
 
-    /// Says why a text that is JSON is no value, if it is one.
-    fn kept_as_text(&self) -> Option<String> {
-        let [block] = self.blocks.as_slice() else { return None };
-        let text = text_of(block).filter(|text| self.structured.is_none() && starts_a_value(text))?;
-        let told = || format!("stays a text: as JSON it is nested deeper than {} levels", mend::MAX_LEVELS);
-        mend::is_too_deep(text).then(told)
+    /// Returns whether there is only a text, which is JSON and no value for its depth alone.
+    fn is_json_too_deep(&self) -> bool {
+        let [block] = self.blocks.as_slice() else { return false };
+        // The parser does not recurse for what it only passes over.
+        let is_json = |text: &str| serde_json::from_str::<&RawValue>(text.trim()).is_ok();
+        self.structured.is_none()
+            && text_of(block).is_some_and(|text| starts_a_value(text) && mend::is_too_deep(text) && is_json(text))
     }
 
     fn text(&self) -> String {
