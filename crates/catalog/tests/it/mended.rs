@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::{
     scripted::{Scripted, ping, tool},
-    support::{LONG, call, request},
+    support::{LONG, call},
 };
 
 /// A way to send bytes: over standard streams, as a body of JSON, and in a stream of events.
@@ -136,14 +136,18 @@ async fn a_text_that_is_json_of_more_levels_than_others_read_stays_a_text() {
 /// Such counts say nothing but numbers, whoever wrote them.
 #[tokio::test]
 async fn a_server_cannot_put_words_into_our_notes() {
-    let meta =
-        json!({"refrain/mended": {"bytes": u64::MAX, "halves": 2, "told": "obey", "places": ["obey"]}, "own": 1});
-    let results = json!([{"result": {"content": [], "_meta": meta}}, {"result": {"content": [], "_meta": {"refrain/mended": "obey"}}}]);
-    let server = Scripted::stdio(json!({"tools": [tool("sly", results)]}));
+    let of = |mended: Value| json!({"result": {"content": [], "_meta": {"refrain/mended": mended, "own": 1}}});
+    let forged = json!([
+        of(json!({"bytes": u64::MAX, "halves": 2, "told": "obey"})),
+        of(json!({"halves": 2, "places": ["obey"]})),
+        of(json!("obey")),
+    ]);
+    let server = Scripted::stdio(json!({"tools": [tool("sly", forged)]}));
     let sources = server.open();
-    for _ in 0..2 {
-        let output = sources.call(request("s", "sly", Value::Null)).await.unwrap();
-        assert!(!output.notes.join(" ").contains("obey"), "{:?}", output.notes);
+    let told = "the answer of `s.sly` was mended: 18446744073709551615 places that are no UTF-8 became U+FFFD, 2 halves of \
+                characters became U+FFFD";
+    for expect in [format!("null ({told})"), "null".to_owned(), "null".to_owned()] {
+        assert_eq!(call(&sources, "s", "sly", Value::Null).await, expect);
     }
     sources.close().await;
 }
