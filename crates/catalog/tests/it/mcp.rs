@@ -16,7 +16,7 @@ async fn every_page_is_listed_and_one_bad_entry_hides_no_other() {
     insta::assert_snapshot!(names(&catalog).join(" "), @"bad-schema=bad_schema cancelled=cancelled crash=crash echo=echo environment=environment erase=erase fail=fail large=large list-items=list_items_2 list_items=list_items meta=meta never=never no-schema=no_schema pids=pids refuse=refuse then=then_ weather=weather");
     let status = &catalog.sources()[0];
     assert_eq!(status.status, Status::Degraded);
-    insta::assert_snapshot!(status.reason.as_deref().unwrap_or_default(), @"1 of its 19 tools has no name and is left out");
+    insta::assert_snapshot!(status.reason.as_deref().unwrap_or_default(), @"1 of its 19 tools has no name and is left out; it lists `echo` more than once; the first one counts");
     let notes = |name: &str| catalog.resolve("s", name).unwrap().notes.join("; ");
     insta::assert_snapshot!(notes("bad-schema"), @r#"its input schema is not valid, so arguments are not checked: "banana" is not valid under any of the schemas listed in the 'anyOf' keyword"#);
     insta::assert_snapshot!(notes("echo"), @"the source lists this name more than once; the first one counts");
@@ -144,7 +144,7 @@ async fn a_source_that_is_down_says_why_and_delays_no_other() {
         .collect();
     insta::assert_snapshot!(seen.join("\n"), @r"
 dies failed `fixture` ended with exit status: 7 before it answered `initialize`; its last words: no token in  [31mTOKEN
-good degraded 1 of its 19 tools has no name and is left out
+good degraded 1 of its 19 tools has no name and is left out; it lists `echo` more than once; the first one counts
 missing failed cannot start `refrain-no-such-program`: not found; install it, or give its full path in `command`
 silent connecting it has not answered yet and may take 60000 ms (`connect_timeout_ms`)
 ");
