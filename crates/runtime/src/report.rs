@@ -559,8 +559,8 @@ fn threw(thrown: &Thrown) -> ErrorReport {
 fn stopped(run: &Run, stop: &Stop, limits: &LimitSettings) -> ErrorReport {
     match stop {
         Stop::Asked => {
-            let waits = run.calls().iter().find(|made| matches!(made.progress, Progress::Out));
-            let doing = waits
+            let doing = run
+                .stopped_in()
                 .map_or(String::from("computed"), |made| format!("waited for call {}, `{}`", made.call, made.path));
             let told =
                 format!("the run was stopped after its {} ms (`timeout_ms`), while it {doing}", limits.timeout_ms);

@@ -32,6 +32,10 @@ pub(crate) async fn types(context: &Context, args: TypesArgs) -> Result<Exit, Co
     let runtime = context.runtime(Need::Sources)?;
     let catalog = context.catalog(&runtime).await;
     super::tools::tell_troubles(&context.ui, &catalog);
+    if let Some(dialect) = runtime.settings().dialect.filter(|dialect| dialect.name != "refrain") {
+        let told = format!("note: these are Refrain's own names; scripts of `script.dialect` `{}` have", dialect.name);
+        context.ui.say(&format!("{told} others, which `refrain tools list` shows"));
+    }
     match args.out {
         Some(out) => {
             let written = folder::write(&context.folder.join(&out), &catalog.declaration_files())?;

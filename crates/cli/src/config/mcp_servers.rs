@@ -22,14 +22,17 @@ use super::{
 pub(crate) fn read(path: &Path, variables: &Variables, need: Need, faults: &Faults) -> Vec<(SourceSettings, Vec<Row>)> {
     let Some(text) = read_bounded(path, faults) else { return Vec::new() };
     let name = faults.name_of(path);
-    let whole: Value = match serde_json::from_str(&text) {
+    // Some editors write a byte order mark.
+    let whole: Value = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
         Ok(whole) => whole,
         Err(error) => {
             faults.push(name, Some(error.line()), format!("this is no JSON: {error}"));
             return Vec::new();
         }
     };
-    let Some(servers) = whole.get("mcpServers").and_then(Value::as_object) else {
+    // VS Code's file has them under the second name.
+    let listed = whole.get("mcpServers").or_else(|| whole.get("servers"));
+    let Some(servers) = listed.and_then(Value::as_object) else {
         faults.push(
             name,
             None,

@@ -251,6 +251,9 @@ const TOOLS: Table = &[
     ("return await tools['my-src'].then_({})", &[]),
     ("return await tools.github.then((tools) => tools)", &["! unknown_tool 1:27 `github.then`"]),
     ("return typeof tools['my-src'].then + typeof await tools['my-src']", &[]),
+    // What is asked for and is not there is true all the same.
+    ("if (tools.gihub) return 1;\nreturn 2", &["? unknown_tool 1:11 ask with `\"gihub\" in tools`"]),
+    ("return tools.github && !tools.fares ? 1 : 'gihub' in tools", &[]),
     // Down, not quite well, caught, not surely called.
     ("return await tools.slack.post({ text: 'x' })", &["? source_down 1:26 it crashed"]),
     ("return await tools.jira.search({})", &["? source_down 1:25 `jira` is down"]),
@@ -423,6 +426,16 @@ fn each_dialect_has_its_own_names() {
             &["! invalid_arguments 1:37 `args.owner`"],
         );
     }
+    expect(
+        "return await codemode.search('x')",
+        dialect("cloudflare"),
+        &["? unknown_tool 1:23 looked for with `await searchTools(words)`"],
+    );
+    expect(
+        "return await github.list_issues({ owner: 'a' })",
+        dialect("cloudflare"),
+        &["! unknown_global 1:14 it is a source, whose tools are called like `await codemode."],
+    );
     expect(
         "const all = ALL_TOOLS.filter((t) => t.name);\nreturn tools.mcp__fares__quote_fare({ from: all[0].name })",
         dialect("pi"),
