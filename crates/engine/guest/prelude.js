@@ -6,7 +6,7 @@
 (native) => {
   "use strict";
   const { call: emitCall, encode, exit: endScript, isBase64, output } = native;
-  const { create, defineProperty, defineProperties, freeze, getPrototypeOf } = Object;
+  const { create, defineProperty, defineProperties, freeze } = Object;
   const { apply, ownKeys } = Reflect;
   const { isArray } = Array;
   const { includes, indexOf, slice, split, startsWith, trim } = String.prototype;
@@ -17,7 +17,6 @@
   // The global object itself stays open, so a script can put something else under these names.
   const ThisError = Error;
   const ThisMap = Map;
-  const ThisObject = Object;
   const ThisPromise = Promise;
   const ThisProxy = Proxy;
   const ThisRangeError = RangeError;
@@ -324,20 +323,7 @@
     defineProperty(holder, name, { value: method });
   };
 
-  // Tools whose text is JSON give its value, and scripts written for other systems parse it all the same. A plain object or a
-  // list can only be meant so: as a text it is none that `JSON.parse` takes.
-  const isPlain = (value) => {
-    if (typeof value !== "object" || value === null) return false;
-    const kind = getPrototypeOf(value);
-    return isArray(value) || kind === ThisObject.prototype || kind === null;
-  };
-  replace(JSON, "parse", 2, {
-    parse(text, reviver) {
-      if (!isPlain(text)) return parse(text, reviver);
-      note("already_parsed", "JSON.parse", "`JSON.parse` was given a value and no text, and gave it back; what a tool returns as JSON is parsed already");
-      return text;
-    },
-  }.parse);
+  defineProperty(JSON, "parse", { value: native.parse });
 
   // There is one locale, and no `Intl`: what is asked of one is not done, which is nothing to be silent about.
   const blind = (holder, name, first) => {

@@ -79,7 +79,7 @@ async fn tools_are_searched_and_described() {
     .await;
     refused(&[
         ("await searchTools()", "ToolError", &["searchTools(\"words\"", "query"]),
-        ("await searchTools({ query: 'issue' })", "ToolError", &["searchTools(\"words\""]),
+        ("await searchTools({ words: 'issue' })", "ToolError", &["searchTools(\"words\""]),
         ("await searchTools('issue', { limit: 'many' })", "ToolError", &["searchTools(\"words\""]),
         ("await describeTools()", "ToolError", &["describeTools(["]),
         ("await describeTools([7])", "ToolError", &["describeTools(["]),
