@@ -45,5 +45,6 @@ pub use refrain_catalog::{
 pub use refrain_engine::{EngineError, Language};
 pub use refrain_journal::{JournalError, Json, RunId, RunState, Take};
 pub use report::{CallReport, CallStatus, ErrorKind, ErrorReport, Log, Note, Report, ReportStatus, Usage, Waiting};
+pub use rounded::rounded_numbers;
 pub use runtime::{Origin, RunRequest, Runtime};
 pub use view::{OwnerView, RecordView, RunDetail, RunListing, RunView, ToolListing, ToolView};

@@ -188,6 +188,9 @@ fn what_is_listed_is_in_the_dialect_of_the_settings() {
     let (code, report) = place.report(&format!("return (await {}({{}})).length", calls[0].as_str().unwrap()), &[]);
     assert_eq!((code, &report["result"]), (Some(0), &json!(4)), "{report:#}");
     place.run(&["tools", "call", "demo.list_authors"]).expect(0);
+    let refused = place.run(&["tools", "call", "demo.list_commits", "limit:=9007199254740993"]).expect(2);
+    let told = "an argument would be sent rounded: 9007199254740993 as 9007199254740992";
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! `tools call`.
 
-use refrain_runtime::{RunRequest, Tool};
+use refrain_runtime::{RunRequest, Tool, rounded_numbers};
 use serde_json::{Map, Value};
 
 use super::named;
@@ -40,6 +40,10 @@ pub(crate) async fn call(context: &Context, args: CallArgs) -> Result<Exit, Comm
             read_as_declared(tool, key, text, &mut given);
         }
     }
+    if let Some(rounded) = rounded_numbers(&Value::Object(given.clone()).to_string()) {
+        let error = CommandError::usage(format!("an argument would be sent rounded: {rounded}"));
+        return Err(error.with_hint("send it as text, `\"…\"`, if the tool takes one"));
+    }
     // Everything that makes a call of a script durable makes this one so.
     let script = format!("return await {}(args);", catalog.call_in(tool, runtime.settings().dialect));
     let request = RunRequest { args: given, ..RunRequest::new(script, origin("direct")) };
@@ -49,6 +53,7 @@ pub(crate) async fn call(context: &Context, args: CallArgs) -> Result<Exit, Comm
         (error.line, error.column, error.frame, error.stack) = (None, None, None, None);
     }
     let exit = report::print(&context.ui, &report)?;
+    context.keep_observed(&runtime);
     runtime.close().await;
     Ok(exit)
 }
