@@ -310,7 +310,7 @@ impl Catalog {
 /// Returns at most eight names and how many more there are.
 fn list(names: &[&str]) -> String {
     const SHOWN: usize = 8;
-    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{name}`")).collect();
+    let shown: Vec<String> = names.iter().take(SHOWN).map(|name| format!("`{}`", name::readable(name))).collect();
     match names.len().saturating_sub(SHOWN) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),

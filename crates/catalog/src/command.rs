@@ -32,7 +32,8 @@ pub struct CommandToolSettings {
     pub input: Option<Value>,
     /// How the program's output is read. Default: as text.
     pub output: Output,
-    /// JSON Schema of the value. Numbers and truth values in matched text are converted by it.
+    /// JSON Schema of the value. Numbers and truth values in matched text are converted by it. Without one, what is read as
+    /// text is declared as text.
     pub output_schema: Option<Value>,
     /// What a call may do. Default: `write`.
     pub effect: Option<Effect>,
@@ -117,7 +118,8 @@ impl CommandTool {
         let mut tool = Tool::new(source, &settings.name);
         tool.description.clone_from(&settings.description);
         tool.input_schema = Arc::clone(&self.input);
-        tool.output_schema = settings.output_schema.clone().map(Arc::new);
+        let schema = settings.output_schema.clone().or_else(|| settings.output.schema(self.pattern.as_ref()));
+        tool.output_schema = schema.map(Arc::new);
         tool.effect = settings.effect.unwrap_or(Effect::Write);
         tool.replay = settings.replay.unwrap_or(Replay::Unsafe);
         tool.timeout_ms = settings.timeout.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));

@@ -44,6 +44,7 @@ mod source;
 mod sources;
 mod tool;
 mod typescript;
+mod unseen;
 
 pub use arguments::ArgumentRules;
 pub use catalog::{Catalog, SourceStatus, Status};
@@ -63,3 +64,4 @@ pub use settings::{
 pub use source::Server;
 pub use sources::{CallOutput, CallRequest, Diagnosis, Sources};
 pub use tool::{Effect, Observation, Replay, Tool};
+pub use unseen::escaped;

@@ -5,6 +5,8 @@
 
 use std::collections::HashSet;
 
+use crate::unseen;
+
 /// Returns whether `name` can follow a dot in JavaScript as it stands.
 pub(crate) fn is_identifier(name: &str) -> bool {
     let mut bytes = name.bytes();
@@ -65,7 +67,7 @@ pub(crate) fn key(name: &str) -> String {
 
 /// Returns a string literal that is valid JSON, JavaScript and TypeScript.
 pub(crate) fn quoted(text: &str) -> String {
-    serde_json::Value::from(text).to_string()
+    unseen::in_literal(&serde_json::Value::from(text).to_string()).into_owned()
 }
 
 /// Returns at most three of `names` that `wrong` may have meant, best first.
@@ -98,8 +100,14 @@ pub(crate) fn did_you_mean<'a>(wrong: &str, names: impl IntoIterator<Item = &'a 
     if near.is_empty() {
         return String::new();
     }
-    let list: Vec<String> = near.iter().map(|name| format!("`{name}`")).collect();
+    let list: Vec<String> = near.iter().map(|name| format!("`{}`", readable(name))).collect();
     format!("; did you mean {}?", list.join(" or "))
+}
+
+/// Returns a name for a sentence: with quotes where it begins or ends with what cannot be seen there.
+pub(crate) fn readable(name: &str) -> String {
+    let is_clear = !name.is_empty() && name.trim() == name && !name.contains(unseen::is_unseen);
+    if is_clear { name.to_owned() } else { quoted(name) }
 }
 
 /// Cuts `text` to at most `max` bytes at a character boundary, and shows that it did.
@@ -136,6 +144,7 @@ mod tests {
         assert_eq!(nearest("listCommits", names), ["list_commits", "list_authors"]);
         assert_eq!(nearest("zebra", names), Vec::<&str>::new());
         assert_eq!(did_you_mean("comit_files", names), "; did you mean `commit_files`?");
+        assert_eq!(did_you_mean(" ", ["  "]), "; did you mean `\"  \"`?");
     }
 
     #[test]

@@ -6,6 +6,7 @@
 pub(crate) mod command;
 pub(crate) mod functions;
 pub(crate) mod mcp;
+mod program;
 pub(crate) mod question;
 mod tail;
 

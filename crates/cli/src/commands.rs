@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use crate::{context::Context, error::CommandError, exit::Exit};
 
+mod amend;
 mod config;
 mod doctor;
 mod report;
@@ -18,6 +19,7 @@ mod types;
 #[derive(clap::Subcommand, Clone, Debug)]
 pub(crate) enum Command {
     Run(run::RunArgs),
+    Amend(amend::AmendArgs),
     Serve(serve::ServeArgs),
     #[command(subcommand)]
     Tools(tools::Tools),
@@ -40,6 +42,7 @@ pub(crate) async fn run(context: Arc<Context>, command: Command) -> Result<Exit,
     let context = &*context;
     match command {
         Command::Run(args) => run::run(context, args).await,
+        Command::Amend(args) => amend::amend(context, args).await,
         Command::Serve(args) => serve::serve(context, args).await,
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Types(args) => types::types(context, args).await,

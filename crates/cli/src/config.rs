@@ -25,6 +25,7 @@ use refrain_runtime::{Clock as _, Environment, Settings, SystemClock, demo};
 
 use crate::arguments::Places;
 
+mod address;
 mod document;
 mod edit;
 mod fault;

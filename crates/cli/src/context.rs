@@ -3,9 +3,10 @@
 use std::{
     path::PathBuf,
     sync::{Arc, OnceLock},
+    time::Duration,
 };
 
-use refrain_runtime::{RunId, Runtime, Settings};
+use refrain_runtime::{Catalog, RunId, Runtime, Settings, Status};
 
 use crate::{
     arguments::Places,
@@ -67,6 +68,23 @@ impl Context {
         }
         change(&mut settings);
         Ok(Runtime::new(settings))
+    }
+
+    /// Returns what all sources offer. Each is waited for as long as its settings say; which ones is said after a moment.
+    pub(crate) async fn catalog(&self, runtime: &Runtime) -> Arc<Catalog> {
+        const MOMENT: Duration = Duration::from_secs(1);
+        let catalog = runtime.catalog_within(MOMENT).await;
+        let late = catalog.sources().iter().filter(|source| source.status == Status::Connecting);
+        let limits = &runtime.settings().sources;
+        let late: Vec<(&str, Duration)> = late
+            .filter_map(|source| limits.iter().find(|limit| limit.name == source.name))
+            .map(|limit| (limit.name.as_str(), limit.connect_timeout))
+            .collect();
+        let Some(longest) = late.iter().map(|(_, limit)| *limit).max() else { return catalog };
+        let each = late.iter().map(|(name, limit)| format!("`{name}` (`connect_timeout_ms` {})", limit.as_millis()));
+        self.ui.say(&format!("waiting for {}", each.collect::<Vec<_>>().join(", ")));
+        // A listing ends by itself, a little after its limit where it failed.
+        runtime.catalog_within(longest + MOMENT).await
     }
 
     /// Keeps what a runtime has seen of results, for the next start.

@@ -1,9 +1,11 @@
 //! Text for a person: pure functions from data to lines.
 
+pub(crate) mod cut;
 pub(crate) mod date;
 pub(crate) mod json;
 pub(crate) mod report;
 pub(crate) mod table;
+pub(crate) mod visible;
 
 /// Returns a number with its noun: `1 call`, `2 calls`.
 pub(crate) fn count(number: u64, noun: &str) -> String {

@@ -7,7 +7,7 @@ use std::{
 
 use serde::Serialize;
 
-use crate::error::CommandError;
+use crate::{error::CommandError, text::visible::visible};
 
 /// How data is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -46,7 +46,17 @@ impl Ui {
         self.begun.load(Ordering::SeqCst)
     }
 
-    /// Prints data as it is, with a line break at its end.
+    /// Prints what was made for a person to read. It has names and descriptions that others chose, and shows them whole, also
+    /// into a pipe.
+    ///
+    /// # Errors
+    ///
+    /// As [`data`](Self::data).
+    pub(crate) fn listing(&self, text: &str) -> Result<(), CommandError> {
+        self.data(&visible(text))
+    }
+
+    /// Prints data as it is, with a line break at its end. Only a terminal, which would obey it, is shown it.
     ///
     /// # Errors
     ///
@@ -54,7 +64,7 @@ impl Ui {
     pub(crate) fn data(&self, text: &str) -> Result<(), CommandError> {
         self.begun.store(true, Ordering::SeqCst);
         let out = io::stdout();
-        let text = for_terminal(text, out.is_terminal());
+        let text = if out.is_terminal() { visible(text) } else { text.into() };
         let mut out = out.lock();
         let mut written = out.write_all(text.as_bytes());
         if !text.ends_with('\n') {
@@ -91,36 +101,10 @@ pub(crate) fn say(text: &str) {
     if text.is_empty() {
         return;
     }
-    let talk = io::stderr();
-    let mut text = for_terminal(text, talk.is_terminal()).into_owned();
+    let mut text = visible(text).into_owned();
     if !text.ends_with('\n') {
         text.push('\n');
     }
     // One write, so that lines of several processes do not mix.
-    let _ = talk.lock().write_all(text.as_bytes());
-}
-
-/// On a terminal, control characters are shown and not obeyed: what a tool returned must not move the cursor or set the
-/// title. Into a pipe or a file every byte goes as it is.
-fn for_terminal(text: &str, is_terminal: bool) -> std::borrow::Cow<'_, str> {
-    let obeyed = |c: char| c.is_control() && !matches!(c, '\n' | '\t');
-    if !is_terminal || !text.contains(obeyed) {
-        return text.into();
-    }
-    text.chars()
-        .map(|c| if obeyed(c) { c.escape_default().to_string() } else { c.to_string() })
-        .collect::<String>()
-        .into()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_terminal_is_not_given_control_characters_and_a_pipe_gets_every_byte() {
-        let text = "a\tb\n\u{1b}[2Jc\u{9b}d\r";
-        assert_eq!(for_terminal(text, true), "a\tb\n\\u{1b}[2Jc\\u{9b}d\\r");
-        assert_eq!(for_terminal(text, false), text);
-    }
+    let _ = io::stderr().lock().write_all(text.as_bytes());
 }

@@ -22,10 +22,11 @@
   const ThisRangeError = RangeError;
   const ThisTypeError = TypeError;
 
-  // Kinds of output; shim.c has NOTE, sandbox.rs all of them.
+  // Kinds of output; sandbox.rs has all of them, too.
   const LOG = 0;
   const TEXT = 1;
   const IMAGE = 2;
+  const NOTE = 3;
   const PROGRESS = 4;
   const STORE = 5;
   // Modes of `encode`; encode.c has the same list.
@@ -289,7 +290,8 @@
     queueMicrotask: (callback) => {
       new ThisPromise((resolve) => resolve()).then(() => callback());
     },
-    searchTools: (query, options) => own("searchTools", { query, ...options }),
+    // Also with the query among the options, as other systems have it.
+    searchTools: (query, options) => own("searchTools", typeof query === "object" && query !== null ? { ...query } : { query, ...options }),
     describeTools: (names) => own("describeTools", { names: isArray(names) ? names : [names] }),
     describeByName: (names) => own("describeTools", { names: isArray(names) ? names : [names], by: "name" }),
     describeTool: async (name) => (await own("describeTools", { names: [name] }))[0],
@@ -307,6 +309,37 @@
       return json === undefined ? undefined : parse(json);
     },
   };
+
+  // Each is said once: a script does it in a loop.
+  const said = new ThisMap();
+  const note = (kind, about, message) => {
+    if (said.has(about)) return;
+    said.set(about, true);
+    output(NOTE, encode({ kind, message, site: ownFrames(new ThisError().stack) }, TO_SHOW, "note"));
+  };
+  // What takes the place of a built-in looks like it. `this` is as strict as there.
+  const replace = (holder, name, length, method) => {
+    defineProperties(method, { name: { value: name }, length: { value: length } });
+    defineProperty(holder, name, { value: method });
+  };
+
+  defineProperty(JSON, "parse", { value: native.parse });
+
+  // There is one locale, and no `Intl`: what is asked of one is not done, which is nothing to be silent about.
+  const blind = (holder, name, first) => {
+    const plain = holder[name];
+    replace(holder, name, plain.length, {
+      blind(a, b, c) {
+        if ((first === 0 ? a : b) !== undefined || (first === 0 ? b : c) !== undefined) {
+          note("locale_ignored", name, `\`${name}\` knows no locales, time zones or options here: it gives one form, in UTC; write what else is wanted by hand`);
+        }
+        return apply(plain, this, first === 0 ? [] : [a]);
+      },
+    }.blind);
+  };
+  for (const name of ["toLocaleString", "toLocaleDateString", "toLocaleTimeString"]) blind(Date.prototype, name, 0);
+  blind(Number.prototype, "toLocaleString", 0);
+  blind(String.prototype, "localeCompare", 1);
 
   for (const name of ["SharedArrayBuffer", "Atomics", "gc"]) delete globalThis[name];
   // V8's way to a stack: it would show the functions of this file, and could leave an error without its lines.

@@ -494,12 +494,39 @@ static JSValue native_is_base64(JSContext *c, JSValueConst this_val, int argc, J
     return JS_NewBool(c, ok);
 }
 
+/* native.parse(text, reviver): `JSON.parse`, which gives a plain object or a list back. Tools whose text is JSON give its value, and
+ * scripts written for other systems parse it all the same; as a text it is none that parses. Here, so that stacks stay as they were. */
+static JSValue native_parse(JSContext *c, JSValueConst this_val, int argc, JSValueConst *argv)
+{
+    static bool is_said;
+    JSValue message, where;
+    char site[1024];
+    JSObject *p;
+
+    if (JS_VALUE_GET_TAG(argv[0]) != JS_TAG_OBJECT)
+        return js_json_parse(c, this_val, argc, argv);
+    p = JS_VALUE_GET_OBJ(argv[0]);
+    if (p->class_id != JS_CLASS_ARRAY && p->class_id != lazy_class
+        && (p->class_id != JS_CLASS_OBJECT || (p->shape->proto && p->shape->proto != JS_VALUE_GET_OBJ(c->class_proto[JS_CLASS_OBJECT]))))
+        return js_json_parse(c, this_val, argc, argv);
+    if (!is_said) {
+        is_said = true;
+        message = JS_NewString(c, "`JSON.parse` was given a value and no text, and gave it back; what a tool returns as JSON is parsed already");
+        where = JS_NewStringLen(c, site, write_frames(site, sizeof(site), "    at "));
+        say_note("already_parsed", message, 0, where);
+        JS_FreeValue(c, message);
+        JS_FreeValue(c, where);
+    }
+    return JS_DupValue(c, argv[0]);
+}
+
 static const JSCFunctionListEntry native_functions[] = {
     JS_CFUNC_DEF("call", 2, native_call),
     JS_CFUNC_DEF("encode", 3, native_encode),
     JS_CFUNC_DEF("exit", 0, native_exit),
     JS_CFUNC_DEF("isBase64", 1, native_is_base64),
     JS_CFUNC_DEF("output", 2, native_output),
+    JS_CFUNC_DEF("parse", 2, native_parse),
 };
 
 /* Freezes every object there is but the global one, and says how many there were. Called when only built-ins and the prelude exist. */

@@ -41,7 +41,7 @@ pub use refrain_catalog::{
     DeclarationFile, Description, Diagnosis, Dialect, Effect, Elicit, Environment, ErrorCode, Found, Functions, Glob,
     Hit, McpHttpSettings, McpSettings, Observed, OnMismatch, Output, OutputFormat, Query, Question, Replay, Secrets,
     SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride, Trust,
-    Unresolved, demo, guard_main,
+    Unresolved, demo, escaped, guard_main,
 };
 pub use refrain_engine::{EngineError, Language};
 pub use refrain_journal::{JournalError, Json, RunId, RunState, Take};
@@ -49,5 +49,6 @@ pub use report::{
     AmendReport, CallReport, CallStatus, ErrorKind, ErrorReport, Log, Note, Report, ReportStatus, UnmatchedCall, Usage,
     Waiting,
 };
+pub use rounded::rounded_numbers;
 pub use runtime::{AmendRequest, Origin, RunRequest, Runtime};
 pub use view::{OwnerView, RecordView, RunDetail, RunListing, RunView, ToolListing, ToolView};

@@ -3,6 +3,8 @@
 //! The field names are the outside contract. The same value is stored in the end record, so that a finished run answers again
 //! without its script running.
 
+use std::collections::HashMap;
+
 use refrain_engine::{Frame, Output, Remark, SourceMap, Stop, Thrown, source};
 use refrain_journal::{Json, RunId};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -619,8 +621,8 @@ fn threw(thrown: &Thrown) -> ErrorReport {
 fn stopped(run: &Run, stop: &Stop, limits: &LimitSettings) -> ErrorReport {
     match stop {
         Stop::Asked => {
-            let waits = run.calls().iter().find(|made| matches!(made.progress, Progress::Out));
-            let doing = waits
+            let doing = run
+                .stopped_in()
                 .map_or(String::from("computed"), |made| format!("waited for call {}, `{}`", made.call, made.path));
             let told =
                 format!("the run was stopped after its {} ms (`timeout_ms`), while it {doing}", limits.timeout_ms);
@@ -643,12 +645,30 @@ fn stopped(run: &Run, stop: &Stop, limits: &LimitSettings) -> ErrorReport {
     }
 }
 
+/// What a tool says of each call alike is one note, in the place of the first, with its number.
+fn told_by_tools(told: &[(String, String)]) -> Vec<Note> {
+    let mut times: HashMap<&(String, String), u32> = HashMap::new();
+    let mut firsts = Vec::new();
+    for one in told {
+        let number = times.entry(one).or_default();
+        *number += 1;
+        if *number == 1 {
+            firsts.push(one);
+        }
+    }
+    let note = |one: &(String, String)| {
+        let (tool, message) = one;
+        let message = match times.get(one) {
+            None | Some(1) => message.clone(),
+            Some(times) => format!("{message} ({times} times)"),
+        };
+        Note { tool: Some(tool.clone()), ..Note::new("tool", message) }
+    };
+    firsts.into_iter().map(note).collect()
+}
+
 fn notes_of(run: &Run) -> Vec<Note> {
-    let mut notes: Vec<Note> = run
-        .tool_notes
-        .iter()
-        .map(|(tool, message)| Note { tool: Some(tool.clone()), ..Note::new("tool", message.clone()) })
-        .collect();
+    let mut notes = told_by_tools(&run.tool_notes);
     let mut writers: Vec<&str> = Vec::new();
     for made in run.calls() {
         let left = matches!(made.progress, Progress::Out | Progress::Answered(_));
@@ -682,4 +702,20 @@ fn notes_of(run: &Run) -> Vec<Note> {
         notes.push(Note::new("policy", format!("there are no policy rules, so writes were allowed: {names}")));
     }
     notes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_tool_says_of_many_calls_is_said_once() {
+        let told = [("s.t", "odd"), ("s.t", "rare"), ("s.t", "odd"), ("s.u", "odd"), ("s.t", "odd")];
+        let notes = told_by_tools(&told.map(|(tool, message)| (tool.to_owned(), message.to_owned())));
+        let said: Vec<String> = notes
+            .iter()
+            .map(|note| format!("{}: {}", note.tool.as_deref().unwrap_or_default(), note.message))
+            .collect();
+        assert_eq!(said, ["s.t: odd (3 times)", "s.t: rare", "s.u: odd"]);
+    }
 }

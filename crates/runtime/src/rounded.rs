@@ -13,6 +13,14 @@ const MAX_SHOWN: usize = 40;
 /// Returns a note on the whole numbers in a JSON text that a script sees rounded. None where there are none. `whose` begins
 /// the sentence.
 pub(crate) fn note(whose: &str, json: &str) -> Option<String> {
+    let named = rounded_numbers(json)?;
+    let why = "JavaScript has no such numbers; as text they stay as they are";
+    Some(format!("{whose} has numbers that the script sees rounded: {named}; {why}"))
+}
+
+/// Returns the whole numbers in a JSON text that JavaScript rounds, each with what it becomes. None where there are none.
+#[must_use]
+pub fn rounded_numbers(json: &str) -> Option<String> {
     let mut rounded = Numbers(json).filter(|text| text.len() > SAFE_DIGITS).filter_map(rounded);
     let named: Vec<String> = rounded.by_ref().take(MAX_NAMED).collect();
     if named.is_empty() {
@@ -20,8 +28,7 @@ pub(crate) fn note(whose: &str, json: &str) -> Option<String> {
     }
     let more = rounded.count();
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    let why = "JavaScript has no such numbers; as text they stay as they are";
-    Some(format!("{whose} has numbers that the script sees rounded: {}{more}; {why}", named.join(", ")))
+    Some(format!("{}{more}", named.join(", ")))
 }
 
 /// Returns what a whole number becomes, where that is another.

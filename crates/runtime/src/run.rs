@@ -175,6 +175,8 @@ pub(crate) struct Run {
     due: VecDeque<Answered>,
     to_send: Vec<u32>,
     end: Option<End>,
+    /// The first call that was out when the script was stopped from outside.
+    stopped_in: Option<u32>,
     drained: bool,
     diverged: Option<Divergence>,
     clock_ms: i64,
@@ -217,6 +219,7 @@ impl Run {
             due: VecDeque::new(),
             to_send: Vec::new(),
             end: None,
+            stopped_in: None,
             drained: false,
             diverged: None,
             clock_ms: started_ms,
@@ -242,6 +245,11 @@ impl Run {
 
     pub(crate) fn earlier(&self) -> Option<&Earlier> {
         self.earlier.as_ref()
+    }
+
+    /// The call that the script waited for when it was stopped from outside; what came of it since is another matter.
+    pub(crate) fn stopped_in(&self) -> Option<&Made> {
+        self.made(self.stopped_in?)
     }
 
     pub(crate) fn end(&self) -> Option<&End> {
@@ -359,6 +367,8 @@ impl Run {
     /// Ends the waiting script from outside.
     pub(crate) fn stop(&mut self, stop: Stop) {
         if self.end.is_none() {
+            self.stopped_in =
+                self.calls.iter().find(|made| matches!(made.progress, Progress::Out)).map(|made| made.call);
             self.end = Some(End::Stopped(stop, Vec::new()));
         }
     }

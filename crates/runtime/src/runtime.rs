@@ -396,8 +396,13 @@ impl Runtime {
         let kept = journal.blob(started.catalog).await?;
         let catalog: Catalog =
             serde_json::from_slice(&kept).map_err(|error| unusable(id, &format!("its catalog: {error}")))?;
-        let present = self.catalog().await;
         let dialect = dialect_of(id, &started)?;
+        // Read anew for what it names and for what is said beside the result; what runs is what ran before.
+        let read = read(&started.script, preflight::roots(dialect)).await?;
+        let present = match &read {
+            Ok(read) => self.catalog_for(&started.script, &read.facts, dialect).await,
+            Err(_) => self.catalog().await, // a later version that reads scripts otherwise
+        };
         let durability = self.settings.durability;
         let run =
             Run::new(id, Arc::new(catalog), Some(present), durability, dialect, started.started_ms, records.collect())
@@ -406,10 +411,9 @@ impl Runtime {
             javascript: started.javascript.clone(),
             map: started.source_map.as_deref().map(SourceMap::from_json).unwrap_or_default(),
         };
-        // Read anew for what is said beside the result; what runs is what ran before.
-        let notes = match read(&started.script, preflight::roots(dialect)).await? {
-            Ok(read) => self.remarks(&self.engine().await?.0, &read, run.catalog(), dialect).await?.notes(),
-            Err(_) => Vec::new(), // a later version that reads scripts otherwise
+        let notes = match &read {
+            Ok(read) => self.remarks(&self.engine().await?.0, read, run.catalog(), dialect).await?.notes(),
+            Err(_) => Vec::new(),
         };
         self.drive(&lease, run, &started, &prepared, limits, notes).await
     }
@@ -511,6 +515,11 @@ impl Runtime {
     /// All tools as they are now. Sources that were never connected are connected and waited for.
     pub async fn catalog(&self) -> Arc<Catalog> {
         self.sources.catalog(SOURCES_WAIT).await
+    }
+
+    /// As [`catalog`](Self::catalog), but waits so long. Asked again, it goes on waiting for those that have not answered.
+    pub async fn catalog_within(&self, wait: Duration) -> Arc<Catalog> {
+        self.sources.catalog(wait).await
     }
 
     /// Connects every source, waits for each as long as its settings say, and tells what it found.

@@ -128,6 +128,7 @@ impl RecordView {
                     "args": started.args.parse::<Value>().unwrap_or_default(),
                     "limits": started.limits.parse::<Value>().unwrap_or_default(),
                     "origin": started.origin.parse::<Value>().unwrap_or_default(),
+                    "amends": started.amends,
                 }),
             ),
             Record::Asked(asked) => {
@@ -151,6 +152,9 @@ impl RecordView {
                     "clock_ms": answered.clock_ms,
                     "ms": answered.took_ms,
                 });
+                if let Some(reused) = answered.reused {
+                    fields["reused"] = json!({ "run": reused.run, "call": reused.call });
+                }
                 match &answered.outcome {
                     Outcome::Value(value) => fields["bytes"] = value.as_str().len().into(),
                     Outcome::Failure(failure) => {

@@ -17,7 +17,8 @@ The script is TypeScript (or JavaScript), the body of an async function: `await`
 Beside the language and `tools` it has: `text(...values)`, said before the result; `image(block)`; `console`, captured and shown apart; \
 `await searchTools(words)` and `await describeTools(names)`; `await parallel(items, work, { concurrency })` for settled results; \
 `await sleep(ms)`; `store(key, value)` and `load(key)`; `progress(fraction, message)`; `exit()`; `args`, empty here; timers, `URL`, \
-`TextEncoder`, `structuredClone`, `AbortController`, `crypto.randomUUID`. `fetch`, `import`, `require`, `process`, files and network do not exist.
+`TextEncoder`, `structuredClone`, `AbortController`, `crypto.randomUUID`. What is stored ends with the script. Dates are in UTC and no method \
+knows locales. `fetch`, `import`, `require`, `process`, files and network do not exist.
 
 - Return only what is needed. Filter and aggregate in the script; nothing else reaches you.
 - Fan out with `Promise.all`. Calls that do not need each other need not wait for each other.
@@ -50,8 +51,22 @@ fn within(catalog: &Catalog, dialect: Option<&Dialect>, bytes: usize) -> String 
 
 /// The guide, with the name that the tools have.
 fn guide(dialect: Option<&Dialect>) -> String {
-    let root = dialect.map_or("tools", |dialect| dialect.root);
-    GUIDE.replace("`tools`", &format!("`{root}`"))
+    let Some(dialect) = dialect else { return GUIDE.to_owned() };
+    let mut guide = GUIDE.replace("`tools`", &format!("`{}`", dialect.root));
+    let members = dialect.members.iter().map(|(name, is)| (format!("{}.{name}", dialect.root), is));
+    let globals = dialect.globals.iter().map(|(name, is)| ((*name).to_owned(), is));
+    let aliases: Vec<String> = members
+        .chain(globals)
+        .map(|(name, is)| match *is {
+            "searchTools" => format!("`{name}` is `searchTools`"),
+            _ => format!("`await {name}([names])` gives types and descriptions by name"),
+        })
+        .chain(dialect.list.map(|list| format!("`{list}` lists all tools as `{{ name, description }}`")))
+        .collect();
+    if !aliases.is_empty() {
+        guide.push_str(&format!("\n- {}.", aliases.join("; ")));
+    }
+    guide
 }
 
 /// A catalog under the names that scripts have for it.
@@ -312,6 +327,10 @@ mod tests {
             text.strip_prefix(&guide(dialect)).unwrap().trim_start().to_owned()
         };
         assert!(guide(Dialect::find("cloudflare").ok()).contains("Beside the language and `codemode` it has"));
+        let last = |name: &str| guide(Dialect::find(name).ok()).lines().last().unwrap_or_default().to_owned();
+        assert_eq!(last("polylane"), "- `await tools.__describe([names])` gives types and descriptions by name.");
+        assert_eq!(last("opencode"), "- `search` is `searchTools`.");
+        assert_eq!(last("pi"), "- `ALL_TOOLS` lists all tools as `{ name, description }`.");
         insta::assert_snapshot!(text(2_000) + "\n\n" + &text(340), @"
         Tools, each with its types:
 

@@ -104,15 +104,18 @@ impl Answer<'_> {
     }
 
     fn head(&mut self, status: u64, kind: &str, more: &str, body: &str) {
+        self.answer(status, kind, more, body.as_bytes());
+    }
+
+    fn answer(&mut self, status: u64, kind: &str, more: &str, body: &[u8]) {
         if std::mem::replace(&mut self.is_over, true) {
             return;
         }
         let session = self.session.map_or_else(String::new, |session| format!("Mcp-Session-Id: s{session}\r\n"));
         let length = body.len();
-        let head = format!(
-            "HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{session}{more}\r\n{body}"
-        );
-        self.write(head.as_bytes());
+        let head =
+            format!("HTTP/1.1 {status} X\r\nContent-Type: {kind}\r\nContent-Length: {length}\r\n{session}{more}\r\n");
+        self.write(&[head.as_bytes(), body].concat());
     }
 
     fn begin_stream(&mut self) {
@@ -145,7 +148,7 @@ impl Out for Answer<'_> {
     fn raw(&mut self, bytes: &[u8]) {
         match self.is_stream {
             Some(_) => self.write(bytes),
-            None => self.head(200, "application/json", "", &String::from_utf8_lossy(bytes)),
+            None => self.answer(200, "application/json", "", bytes),
         }
     }
 

@@ -5,7 +5,7 @@
 //! out, and a note says how much.
 
 use regex::{Captures, Regex};
-use serde_json::{Map, Value, value::RawValue};
+use serde_json::{Map, Value, json, value::RawValue};
 
 use crate::{
     error::{CallError, ErrorCode, SettingsError},
@@ -64,6 +64,27 @@ impl Output {
                 fault("has no named group, so no object can be made; write `(?<name>…)`".to_owned())
             }
             (_, Ok(regex)) => Ok(Some(regex)),
+        }
+    }
+
+    /// Returns the schema of what [`read`](Self::read) gives where no other is declared; none where the program decides.
+    pub(crate) fn schema(&self, pattern: Option<&Regex>) -> Option<Value> {
+        if let Some(pattern) = pattern {
+            let names: Vec<&str> = pattern.capture_names().flatten().collect();
+            let properties: Map<String, Value> =
+                names.iter().map(|name| ((*name).to_owned(), json!({"type": "string"}))).collect();
+            // A group that may be passed over is left out of its object.
+            let are_all_there = pattern.static_captures_len() == Some(pattern.captures_len());
+            let required = if are_all_there { names } else { Vec::new() };
+            let item = json!({
+                "type": "object", "properties": properties, "required": required, "additionalProperties": false,
+            });
+            return Some(json!({"type": "array", "items": item}));
+        }
+        match self.format {
+            OutputFormat::Text => Some(json!({"type": "string"})),
+            OutputFormat::Lines => Some(json!({"type": "array", "items": {"type": "string"}})),
+            OutputFormat::Json | OutputFormat::Jsonl => None,
         }
     }
 
@@ -200,8 +221,6 @@ fn raw(value: &(impl serde::Serialize + ?Sized)) -> Result<Box<RawValue>, CallEr
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn read(output: &Output, schema: Value, bytes: &[u8]) -> String {

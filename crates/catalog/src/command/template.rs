@@ -64,6 +64,11 @@ impl Template {
         if faults.is_empty() { Ok(Self { program, arguments, stdin }) } else { Err(faults) }
     }
 
+    /// Returns the program, which no argument changes.
+    pub(crate) fn program(&self) -> &str {
+        &self.program
+    }
+
     /// Fills in `args`.
     ///
     /// # Errors

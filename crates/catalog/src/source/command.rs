@@ -3,7 +3,7 @@
 //! One program per call, in a group of its own. It gets its input, everything it prints is read up to a limit, and whatever
 //! is left of the group afterwards is killed: at the end, at the time-out, and when the caller loses interest.
 
-use std::{io, process::ExitStatus, sync::Arc, time::Duration};
+use std::{collections::BTreeSet, ffi::OsString, io, path::Path, process::ExitStatus, sync::Arc, time::Duration};
 
 use async_trait::async_trait;
 use serde_json::json;
@@ -12,7 +12,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Call, Listing, Source, command, tail::Tail};
+use super::{Call, Listing, Source, command, program::Whereabouts, tail::Tail};
 use crate::{
     command::template::Invocation,
     error::{CallError, ErrorCode},
@@ -48,8 +48,20 @@ impl CommandSource {
 #[async_trait]
 impl Source for CommandSource {
     async fn list(&self) -> Result<Listing, String> {
-        let tools = self.settings.tools.iter().map(|tool| tool.tool(&self.name)).collect();
-        Ok(Listing { tools, warning: None })
+        let (missing, all) = self.missing();
+        let reason = (!missing.is_empty()).then(|| {
+            format!(
+                "cannot start {}: not found; install what is missing, or give its full path in `command`",
+                missing.iter().map(|program| format!("`{program}`")).collect::<Vec<_>>().join(", ")
+            )
+        });
+        match reason {
+            // With none of its programs it can do nothing.
+            Some(reason) if missing.len() == all => Err(reason),
+            warning => {
+                Ok(Listing { tools: self.settings.tools.iter().map(|tool| tool.tool(&self.name)).collect(), warning })
+            }
+        }
     }
 
     async fn call(&self, call: Call<'_>) -> Result<CallOutput, CallError> {
@@ -69,6 +81,17 @@ impl Source for CommandSource {
 }
 
 impl CommandSource {
+    /// Returns its programs that are not there, and how many it has.
+    fn missing(&self) -> (Vec<&str>, usize) {
+        let own: Vec<(OsString, OsString)> =
+            self.settings.env.iter().map(|(name, text)| (name.into(), text.into())).collect();
+        let variables = self.environment.variables.iter().chain(&own).map(|(name, text)| (name, text));
+        let whereabouts = Whereabouts::new(variables, self.settings.cwd.as_deref().unwrap_or(Path::new(".")));
+        let programs: BTreeSet<&str> = self.settings.tools.iter().map(|tool| tool.template.program()).collect();
+        let all = programs.len();
+        (programs.into_iter().filter(|program| !whereabouts.has(program)).collect(), all)
+    }
+
     async fn run(&self, tool: &CommandTool, path: &str, invocation: Invocation) -> Result<Vec<u8>, CallError> {
         let Invocation { program, arguments, stdin: input } = invocation;
         let mut command = command(&program, &self.environment, &self.settings.env, self.settings.cwd.as_ref());

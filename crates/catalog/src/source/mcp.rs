@@ -38,14 +38,20 @@ use crate::{
     sources::CallOutput,
 };
 
+mod asked;
 mod call;
 mod client;
 mod connection;
 mod dialler;
 mod extras;
+mod failure;
+mod gate;
 mod http;
+mod lines;
 mod listing;
+mod mend;
 mod message;
+mod post;
 mod probe;
 mod result;
 mod retry_after;
@@ -180,50 +186,6 @@ impl McpSource {
         extras.iter().find(|(name, _)| name == tool).map(|(_, extra)| *extra)
     }
 
-    /// Says what a request without an answer means.
-    async fn failed(&self, path: &str, connection: &Connection, failure: Failure) -> CallError {
-        let of = |code, told: String| CallError::new(code, format!("`{path}`: {told}"));
-        let lost = async || {
-            self.backoff().failed(Instant::now());
-            let lost = connection.lost().await;
-            let told = format!("`{path}` gave no answer: {lost}; it may or may not have run");
-            CallError::new(ErrorCode::Interrupted, told)
-        };
-        let late = |limit: Duration, what: &str| {
-            let told = format!("`{path}` {what} within {} ms; it may or may not have run", limit.as_millis());
-            CallError::new(ErrorCode::Timeout, told)
-        };
-        match failure {
-            Failure::Late(limit) => late(limit, "gave no answer"),
-            Failure::Silent(limit) => late(limit, "gave no answer and showed no progress"),
-            Failure::Asks(what) => of(ErrorCode::Protocol, what),
-            Failure::Service(ServiceError::McpError(error)) if error.code == stdio::TOO_LONG => {
-                of(ErrorCode::ResultTooLarge, format!("the answer cannot be taken: {}; ask for less", error.message))
-            }
-            Failure::Service(ServiceError::McpError(error)) => result::refused(path, &error),
-            Failure::Service(ServiceError::TransportSend(error)) => {
-                match http::trouble(&error, (self.environment.clock)()) {
-                    Some(trouble) => {
-                        let mut what = trouble.what;
-                        if trouble.code == ErrorCode::Interrupted {
-                            what.push_str("; the call may or may not have run");
-                        }
-                        let mut error = of(trouble.code, what);
-                        error.retry_after_ms = trouble.retry_after_ms;
-                        error
-                    }
-                    None => lost().await,
-                }
-            }
-            Failure::Service(ServiceError::TransportClosed) => lost().await,
-            Failure::Service(ServiceError::Cancelled { reason }) => of(
-                ErrorCode::Interrupted,
-                format!("it was given up by its server: {}", reason.as_deref().unwrap_or("no reason given")),
-            ),
-            Failure::Service(error) => of(ErrorCode::Protocol, name::cut(&error.to_string(), 300)),
-        }
-    }
-
     /// Asks for what is no tool of the server's.
     async fn ask(
         &self,
@@ -232,16 +194,20 @@ impl McpSource {
         asking: Asking,
         limits: Limits,
     ) -> Result<CallOutput, CallError> {
+        let began = Instant::now();
+        let mut notes = Vec::new();
         let value = match asking {
             Asking::One(key, make) => match call::request(connection, None, limits, make).await {
                 Ok(answer) => {
-                    let whole = match answer {
+                    let mut whole = match answer {
                         ServerResult::CustomResult(custom) => custom.0,
                         other => serde_json::to_value(other).unwrap_or_default(),
                     };
+                    let mended = whole.as_object_mut().and_then(mend::Mended::of);
+                    notes.extend(mended.map(|mended| result::note(path, &mended)));
                     value_of(whole, key)
                 }
-                Err(failure) => return Err(self.failed(path, connection, failure).await),
+                Err(failure) => return Err(self.failed(path, connection, began, failure).await),
             },
             Asking::Lists(lists) => {
                 let mut all = Map::new();
@@ -250,12 +216,13 @@ impl McpSource {
                     let failure = match pages.await {
                         Ok(Ok(pages)) => {
                             all.insert((*key).to_owned(), Value::Array(pages.entries));
+                            notes.extend(pages.notes.iter().map(|note| format!("`{path}`: {note}")));
                             continue;
                         }
                         Ok(Err(error)) => Failure::Service(error),
                         Err(_) => Failure::Late(limits.total),
                     };
-                    return Err(self.failed(path, connection, failure).await);
+                    return Err(self.failed(path, connection, began, failure).await);
                 }
                 match lists {
                     [(key, _)] => all.remove(*key).unwrap_or_default(),
@@ -264,7 +231,7 @@ impl McpSource {
             }
         };
         let value = to_raw_value(&value).map_err(|error| CallError::new(ErrorCode::Internal, error.to_string()))?;
-        Ok(CallOutput { value, notes: Vec::new() })
+        Ok(CallOutput { value, notes })
     }
 }
 
@@ -290,6 +257,9 @@ impl Source for McpSource {
         match timeout_at(deadline, listing::tools(&connection.peer)).await {
             Ok(Ok(pages)) => {
                 let mut listing = listing::read(&self.name, self.trust, pages);
+                let warnings: Vec<String> =
+                    connection.odd_revision().into_iter().chain(listing.warning.take()).collect();
+                listing.warning = (!warnings.is_empty()).then(|| warnings.join("; "));
                 if self.raw_results {
                     let envelope = Arc::new(result::envelope());
                     listing.tools.iter_mut().for_each(|tool| tool.output_schema = Some(Arc::clone(&envelope)));
@@ -324,6 +294,7 @@ impl Source for McpSource {
         let path = call.tool.path();
         let connection = self.connection_for_a_call().await?;
         let _under_way = connection.calls().begin(&path);
+        let began = Instant::now();
         let limits = Limits { idle: call.idle, total: call.total };
         let outcome = match self.extra(&call.tool.name) {
             Some(extra) => self.ask(&connection, &path, extra.asking(&call.args), limits).await,
@@ -341,7 +312,7 @@ impl Source for McpSource {
                 });
                 match answer.await {
                     Ok(answer) => result::read(&path, answer, self.raw_results),
-                    Err(failure) => Err(self.failed(&path, &connection, failure).await),
+                    Err(failure) => Err(self.failed(&path, &connection, began, failure).await),
                 }
             }
         };
@@ -354,11 +325,14 @@ impl Source for McpSource {
     async fn facts(&self) -> Facts {
         let connection = self.connection.lock().await.clone();
         let Some(connection) = connection else { return Facts::default() };
-        let latency = if connection.is_over() { None } else { connection.ping().await };
         let mut notes = Vec::new();
-        if latency.is_none() {
-            notes.push("it does not answer `ping`".to_owned());
-        }
+        let latency = match connection.ping().await {
+            Ok(latency) => Some(latency),
+            Err(why) => {
+                notes.push(format!("it does not answer `ping`: {}", self.unanswered(&connection, why).await));
+                None
+            }
+        };
         let words = connection.words.text();
         Facts { server: Some(connection.server()), latency, notes, log: words.lines().map(str::to_owned).collect() }
     }

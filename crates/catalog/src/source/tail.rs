@@ -9,8 +9,10 @@ use std::{
 use tokio::{
     io::{AsyncRead, AsyncReadExt as _},
     sync::watch,
-    time::timeout,
+    time::{Instant, timeout},
 };
+
+use crate::name;
 
 /// Earlier bytes are forgotten. Bounds memory, whatever a child writes and however long it lives.
 const MAX: usize = 4096;
@@ -25,6 +27,8 @@ pub(super) struct Tail(Arc<Shared>);
 #[derive(Debug, Default)]
 struct Shared {
     kept: Mutex<VecDeque<u8>>,
+    /// The last thing that does not belong where it came, and when that was.
+    odd: Mutex<Option<(Instant, String)>>,
     ended: watch::Sender<bool>,
 }
 
@@ -51,6 +55,21 @@ impl Tail {
         kept.push_back(b'\n');
         let over = kept.len().saturating_sub(MAX);
         kept.drain(..over);
+    }
+
+    /// Adds a line that came in place of a message.
+    pub(super) fn odd(&self, line: &str) {
+        self.add(line);
+        *self.last_odd() = Some((Instant::now(), name::cut(line, MAX / 16)));
+    }
+
+    /// Returns the last such line since then.
+    pub(super) fn odd_since(&self, then: Instant) -> Option<String> {
+        self.last_odd().as_ref().filter(|(at, _)| *at >= then).map(|(_, line)| line.clone())
+    }
+
+    fn last_odd(&self) -> MutexGuard<'_, Option<(Instant, String)>> {
+        self.0.odd.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// There is no stream: nothing has to be waited for.

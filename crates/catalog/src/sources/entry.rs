@@ -63,6 +63,8 @@ pub(super) struct State {
     changed: bool,
     /// Whether the reason is something that the next answer makes untrue.
     outage: bool,
+    /// What is wrong with the list, which stays true.
+    warning: Option<String>,
     listing: Option<JoinHandle<()>>,
     /// Nothing is started any more.
     closed: bool,
@@ -106,6 +108,7 @@ impl Entry {
             running: false,
             changed: false,
             outage: false,
+            warning: None,
             listing: None,
             closed: false,
         };
@@ -125,11 +128,16 @@ impl Entry {
     }
 
     pub(super) fn status(&self, state: &State) -> SourceStatus {
+        let unanswered = || {
+            let limit = self.settings.connect_timeout.as_millis();
+            (state.status == Status::Connecting)
+                .then(|| format!("it has not answered yet and may take {limit} ms (`connect_timeout_ms`)"))
+        };
         SourceStatus {
             name: self.settings.name.clone(),
             r#type: self.settings.kind.as_str().to_owned(),
             status: state.status,
-            reason: state.reason.clone(),
+            reason: state.reason.clone().or_else(unanswered),
             since_ms: state.since_ms,
             tools: state.tools.len(),
         }
@@ -222,8 +230,8 @@ impl Entry {
                 state.tools = offered(&self.settings, listing.tools, &self.environment.observed);
                 state.backoff.worked();
                 state.outage = false;
-                let status = if listing.warning.is_some() { Status::Degraded } else { Status::Ready };
-                self.turn(&mut state, status, listing.warning);
+                state.warning = listing.warning;
+                self.turn_well(&mut state);
             }
             // What was there before is most likely still there.
             Err(reason) if matches!(state.status, Status::Ready | Status::Degraded) => {
@@ -249,6 +257,13 @@ impl Entry {
         }
         state.status = status;
         state.reason = reason.map(|reason| self.settings.secrets.hide(&reason));
+    }
+
+    /// It answers; what is wrong with its list is all that is wrong.
+    fn turn_well(&self, state: &mut State) {
+        let warning = state.warning.clone();
+        let status = if warning.is_some() { Status::Degraded } else { Status::Ready };
+        self.turn(state, status, warning);
     }
 
     pub(super) async fn call(self: &Arc<Self>, request: CallRequest) -> Result<CallOutput, CallError> {
@@ -305,7 +320,7 @@ impl Entry {
                 state.outage = true;
             }
             Ok(_) if state.outage => {
-                self.turn(&mut state, Status::Ready, None);
+                self.turn_well(&mut state);
                 state.outage = false;
             }
             Ok(_) | Err(_) => {}

@@ -49,13 +49,13 @@ declare function parallel<T, R>(
 /** Waits. */
 declare function sleep(milliseconds: number): Promise<void>;
 
-/** Asks a person. Rejects with the code `denied` where none can be reached. */
+/** Asks a person. Rejects with the code `denied` where none can be reached, which in this version is always so. */
 declare function ask(question: string, options?: { schema?: object }): Promise<any>;
 
-/** Keeps a value for later scripts of the session; `undefined` deletes it. */
+/** Keeps a value until the run ends; `undefined` deletes it. Later scripts of a session do not have it in this version. */
 declare function store(key: string, value: unknown): void;
 
-/** Gives back what `store` kept. */
+/** Gives back what `store` kept in this run, or `undefined`. */
 declare function load(key: string): any;
 
 /** Ends the script now, successfully. Nothing of it runs any more. */

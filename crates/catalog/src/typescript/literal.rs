@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::shape::{Object, Property, Rest, Type, union};
+use crate::name;
 
 /// Longer enums are shown as their type: a model gains nothing from the thousandth value.
 const MAX_VALUES: usize = 100;
@@ -49,7 +50,8 @@ fn exact(value: &Value, left: &mut usize) -> Option<Type> {
     Some(match value {
         Value::Null => Type::Keyword("null"),
         Value::String(text) if text.len() > MAX_BYTES => return None,
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => Type::Literal(value.to_string()),
+        Value::String(text) => Type::Literal(name::quoted(text)),
+        Value::Bool(_) | Value::Number(_) => Type::Literal(value.to_string()),
         Value::Array(items) => {
             let required = items.iter().map(|item| exact(item, left)).collect::<Option<Vec<_>>>()?;
             Type::Tuple { required, optional: Vec::new(), rest: None }

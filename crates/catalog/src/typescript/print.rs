@@ -5,7 +5,7 @@ use super::{
     names::Names,
     shape::{Definition, Object, Type},
 };
-use crate::name;
+use crate::{name, unseen};
 
 /// A type without comments stays on its line up to this width.
 const MAX_INLINE: usize = 80;
@@ -65,7 +65,7 @@ impl Printer {
         let lines: Vec<String> = lines
             .iter()
             .flat_map(|line| line.split(['\n', '\r']))
-            .map(|line| line.replace("*/", "*\\/").replace(|c: char| c.is_control() && c != '\t', " "))
+            .map(|line| unseen::escaped(&line.replace("*/", "*\\/"), |c| c == '\t').into_owned())
             .collect();
         match lines.as_slice() {
             [] => {}

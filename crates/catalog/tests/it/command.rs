@@ -55,7 +55,7 @@ invalid_arguments: invalid arguments for `s.show`
     insta::assert_snapshot!(call(&sources, "s", "show", json!({"b": 1})).await, @r"
 invalid_arguments: invalid arguments for `s.show`
 - `args.b`: expected no such key, got 1
-signature: tools.s.show(args?: { a?: string; n?: number; list?: unknown[] }): Promise<unknown>
+signature: tools.s.show(args?: { a?: string; n?: number; list?: unknown[] }): Promise<string>
 ");
     sources.close().await;
 }
@@ -69,6 +69,65 @@ async fn input_is_passed_and_a_program_need_not_read_it() {
     assert_eq!(call(&sources, "s", "cat", json!({"a": long})).await, format!("\"<{long}>\""));
     assert_eq!(call(&sources, "s", "deaf", json!({"a": long})).await, r#""""#);
     assert_eq!(call(&sources, "s", "cat", json!({})).await, r#""""#);
+    sources.close().await;
+}
+
+#[tokio::test]
+async fn a_program_that_is_not_there_is_told_before_anybody_calls() {
+    let status = async |programs: &[&str]| {
+        let tools = programs.iter().map(|program| settings(program, &[program])).collect();
+        let sources = Sources::open(vec![source(tools)], environment());
+        let catalog = sources.catalog(Duration::from_secs(600)).await;
+        let status = &catalog.sources()[0];
+        let told = format!("{} {} {}", status.status.as_str(), status.tools, status.reason.clone().unwrap_or_default());
+        sources.close().await;
+        told
+    };
+    assert_eq!(status(&["sh", "true"]).await, "ready 2 ");
+    insta::assert_snapshot!(status(&["sh", "refrain-none"]).await, @"degraded 2 cannot start `refrain-none`: not found; install what is missing, or give its full path in `command`");
+    insta::assert_snapshot!(status(&["refrain-none", "/none/sh"]).await, @"failed 0 cannot start `/none/sh`, `refrain-none`: not found; install what is missing, or give its full path in `command`");
+}
+
+/// Text stays text: without a schema nothing says that a number is meant.
+#[tokio::test]
+async fn what_a_program_prints_has_a_type_where_the_settings_say_how_it_is_read() {
+    let with = |name: &str, format: OutputFormat, pattern: Option<&str>| CommandToolSettings {
+        output: Output { format, pattern: pattern.map(str::to_owned), ..Output::default() },
+        ..settings(name, &["printf", "12 a\\n34\\n"])
+    };
+    let tools = vec![
+        with("a-text", OutputFormat::Text, None),
+        with("b-lines", OutputFormat::Lines, None),
+        with("c-json", OutputFormat::Json, None),
+        with("d-rows", OutputFormat::Lines, Some(r"^(?<size>\d+)(.*)$")),
+        with("e-some", OutputFormat::Lines, Some(r"^(?<size>\d+)( (?<name>.*))?$")),
+        with("f-else", OutputFormat::Lines, Some(r"^(?<size>\d+)$|^(?<all>.*)$")),
+    ];
+    let sources = Sources::open(vec![source(tools)], environment());
+    let catalog = sources.catalog(Duration::from_secs(600)).await;
+    let types: Vec<String> = catalog.tools().iter().map(|tool| catalog.description_of(tool, None).output).collect();
+    insta::assert_snapshot!(types.join("\n"), @"
+    string
+    string[]
+    unknown
+    { size: string }[]
+    { size?: string; name?: string }[]
+    { size?: string; all?: string }[]
+    ");
+    for (tool, value) in [
+        ("a-text", json!("12 a\n34")),
+        ("b-lines", json!(["12 a", "34"])),
+        ("d-rows", json!([{"size": "12"}, {"size": "34"}])),
+        ("e-some", json!([{"size": "12", "name": "a"}, {"size": "34"}])),
+        ("f-else", json!([{"all": "12 a"}, {"size": "34"}])),
+    ] {
+        let output = sources.call(request("s", tool, json!({}))).await.unwrap();
+        assert_eq!(
+            (serde_json::from_str::<Value>(output.value.get()).unwrap(), output.notes),
+            (value, vec![]),
+            "{tool}"
+        );
+    }
     sources.close().await;
 }
 

@@ -143,7 +143,7 @@ interface Tools_s {
      * and @goes on
      * @default "*\/"
      */
-    "a */ b\n"?: "*/" | " " | "`${x}`";
+    "a */ b\n"?: "*/" | "\u2028" | "`${x}`";
   }): Promise<unknown>;
   t____evil: Tools_s["t\"]*/evil"];
 }

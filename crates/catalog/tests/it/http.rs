@@ -79,17 +79,17 @@ async fn each_status_has_its_code_and_says_what_to_do() {
     .await;
     check(
         json!({"http_status": 429, "headers": {"Retry-After": "7"}}),
-        "rate_limited: `s.ping`: the server answers 429: too many calls (after 7000 ms)",
+        "rate_limited: `s.ping`: the server answers 429: too many calls; try again in 7 s (after 7000 ms)",
     )
     .await;
     check(
         json!({"http_status": 429, "headers": {"Retry-After": "Thu, 01 Jan 1970 00:00:11 GMT"}}),
-        "rate_limited: `s.ping`: the server answers 429: too many calls (after 10000 ms)",
+        "rate_limited: `s.ping`: the server answers 429: too many calls; try again in 10 s (after 10000 ms)",
     )
     .await;
     check(
         json!({"http_status": 503, "headers": {"Retry-After": "1"}}),
-        "source_down: `s.ping`: the server answers 503: it is not available (after 1000 ms)",
+        "source_down: `s.ping`: the server answers 503: it is not available; try again in 1 s (after 1000 ms)",
     )
     .await;
     check(
@@ -101,6 +101,11 @@ async fn each_status_has_its_code_and_says_what_to_do() {
         json!({"http_status": 200, "content_type": "text/html", "body": "<html>"}),
         "protocol: `s.ping`: the server answers with a content type that is neither JSON nor an event stream: `text/html`; \
          is `url` the address of its MCP endpoint?",
+    )
+    .await;
+    check(
+        json!({"http_status": 429, "headers": {"Retry-After": "x"}}),
+        "rate_limited: `s.ping`: the server answers 429: too many calls",
     )
     .await;
     check(

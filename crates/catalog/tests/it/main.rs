@@ -3,6 +3,7 @@
 
 mod arguments;
 mod bounds;
+mod broken;
 mod catalog;
 mod command;
 mod corpus;
@@ -13,6 +14,7 @@ mod guard;
 mod http;
 mod lifecycle;
 mod mcp;
+mod mended;
 mod questions;
 mod results;
 mod schemas;

@@ -87,14 +87,14 @@ async fn an_answer_that_cannot_be_read_fails_its_call_at_once_and_shows() {
     };
     check(
         "{\"jsonrpc\":\"2.0\",\"id\":$ID,\"result\":{\"content\":[}\n",
-        "protocol: `s.odd`: its answer cannot be read: expected value at line 1 column 46: \
+        "protocol: `s.odd`: it has run; its answer cannot be read: expected value at line 1 column 46: \
          {\"jsonrpc\":\"2.0\",\"id\":3,\"result\":{\"content\":[}",
     )
     .await;
     // Without a number it is that of the only call.
     check(
         "{\"jsonrpc\":\"2.0\",\"result\"\n",
-        "protocol: `s.odd`: its answer cannot be read: EOF while parsing an object at line 1 column 25: {\"jsonrpc\":\"2.0\",\"result\"",
+        "protocol: `s.odd`: it has run; its answer cannot be read: EOF while parsing an object at line 1 column 25: {\"jsonrpc\":\"2.0\",\"result\"",
     )
     .await;
 }
@@ -107,7 +107,8 @@ async fn an_answer_over_every_limit_is_told_as_that() {
     let sources = (sources.open(), sources);
     let check = async |tool: &str, expect: &str| assert_eq!(call(&sources.0, "s", tool, Value::Null).await, expect);
     check("over", "result_too_large: `s.over` gave 17825794 bytes, over the limit of 16777216; ask for less").await;
-    let told = "the answer cannot be taken: it is longer than 64 MiB; ask for less";
+    let told =
+        "it has run; its answer cannot be taken: it is longer than 64 MiB, and a result may have 16 MiB; ask for less";
     check("far_over", &format!("result_too_large: `s.far_over`: {told}")).await;
     check("ping", r#""pong""#).await;
     sources.0.close().await;

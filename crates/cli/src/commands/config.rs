@@ -27,7 +27,7 @@ pub(crate) fn run(context: &Context, command: ConfigCommand) -> Result<Exit, Com
     if context.ui.is_json() {
         context.ui.json(&json!({ "settings": config.rows, "next_cursor": null }))?;
     } else {
-        context.ui.data(&lines(&config.rows))?;
+        context.ui.listing(&lines(&config.rows))?;
     }
     Ok(Exit::Completed)
 }

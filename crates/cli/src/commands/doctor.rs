@@ -3,7 +3,13 @@
 use refrain_runtime::{Diagnosis, Status};
 use serde_json::{Value, json};
 
-use crate::{config::Need, context::Context, error::CommandError, exit::Exit, text::count, text::date::utc};
+use crate::{
+    config::Need,
+    context::Context,
+    error::CommandError,
+    exit::Exit,
+    text::{count, date::utc, visible::on_one_line},
+};
 
 /// As many of the last lines of a server are shown.
 const MOST_LINES: usize = 10;
@@ -55,7 +61,7 @@ pub(crate) async fn doctor(context: &Context, _: DoctorArgs) -> Result<Exit, Com
             "sources": sources.iter().map(source_json).collect::<Vec<_>>(),
         }))?;
     } else {
-        context.ui.data(&checks.iter().map(Check::lines).collect::<String>())?;
+        context.ui.listing(&checks.iter().map(Check::lines).collect::<String>())?;
     }
     runtime.close().await;
     Ok(if is_well { Exit::Completed } else { Exit::Failed })
@@ -123,7 +129,7 @@ impl Check {
             Found::Down(detail) => ("FAIL", detail),
         };
         let log: String = self.log.iter().map(|line| format!("      | {line}\n")).collect();
-        format!("{word}  {}: {detail}\n{log}", self.what)
+        format!("{word}  {}: {detail}\n{log}", on_one_line(&self.what))
     }
 
     fn json(&self) -> Value {

@@ -27,7 +27,7 @@ pub(crate) struct RunArgs {
     #[arg(long = "arg", value_name = "KEY=VALUE")]
     args: Vec<String>,
 
-    /// The session that the run belongs to
+    /// The session that the run belongs to; in this version a name beside the run, and `store` keeps nothing for the next
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
 
@@ -106,7 +106,7 @@ pub(crate) fn pairs(words: &[String]) -> Result<Map<String, Value>, CommandError
     Ok(pairs)
 }
 
-fn language(name: &str) -> Result<Language, CommandError> {
+pub(super) fn language(name: &str) -> Result<Language, CommandError> {
     match name {
         "typescript" | "ts" | "javascript" | "js" => Ok(Language::TypeScript),
         "python" | "py" => {
@@ -118,7 +118,7 @@ fn language(name: &str) -> Result<Language, CommandError> {
     }
 }
 
-fn script(file: &str, folder: &Path) -> Result<String, CommandError> {
+pub(super) fn script(file: &str, folder: &Path) -> Result<String, CommandError> {
     let mut bytes = Vec::new();
     let (name, read) = match file {
         "-" => ("standard input".to_owned(), std::io::stdin().lock().take(MOST_BYTES + 1).read_to_end(&mut bytes)),

@@ -6,6 +6,8 @@ mod list;
 mod resume;
 mod show;
 
+pub(super) use resume::held;
+
 /// See runs, and go on with one that was stopped
 #[derive(clap::Subcommand, Clone, Debug)]
 pub(crate) enum Runs {

@@ -7,12 +7,13 @@ use crate::{
     context::Context,
     error::CommandError,
     exit::Exit,
-    text::{date::utc, nearest},
+    text::{date::utc, nearest, visible::shell_word},
     ui::Ui,
 };
 
 mod call;
 mod list;
+mod named;
 mod search;
 mod show;
 
@@ -35,17 +36,27 @@ pub(crate) async fn run(context: &Context, tools: Tools) -> Result<Exit, Command
     }
 }
 
-/// Says which sources are not well, and why.
+/// Says which sources are not well, since when and why.
 pub(crate) fn tell_troubles(ui: &Ui, catalog: &Catalog) {
-    for source in catalog.sources() {
-        let reason = source.reason.as_deref().unwrap_or("it has not listed its tools yet");
-        match source.status {
-            Status::Ready => {}
-            Status::Connecting | Status::Degraded | Status::Failed => {
-                ui.say(&format!("note: source `{}` is {}: {reason}", source.name, source.status.as_str()));
-            }
-        }
+    for source in catalog.sources().iter().filter(|source| is_unwell(source)) {
+        tell_trouble(ui, source);
     }
+}
+
+fn is_unwell(source: &SourceStatus) -> bool {
+    match source.status {
+        Status::Ready => false,
+        Status::Connecting | Status::Degraded | Status::Failed => true,
+    }
+}
+
+fn tell_trouble(ui: &Ui, source: &SourceStatus) {
+    let reason = source.reason.as_deref().unwrap_or("no reason is known");
+    let since = match source.status {
+        Status::Connecting => format!(" since {}", utc(source.since_ms)),
+        Status::Ready | Status::Degraded | Status::Failed => String::new(),
+    };
+    ui.say(&format!("note: source `{}` is {}{since}: {reason}", source.name, source.status.as_str()));
 }
 
 /// Returns a listing as JSON.
@@ -70,17 +81,17 @@ pub(crate) fn source_json(source: &SourceStatus) -> Value {
 
 /// Finds the tool that was asked for; an error names the nearest.
 fn find<'a>(catalog: &'a Catalog, path: &str) -> Result<&'a Tool, CommandError> {
-    let unresolved = match catalog.find(path) {
-        Ok(tool) => return Ok(tool),
-        Err(unresolved) => unresolved,
-    };
+    catalog.find(path).map_err(|error| unresolved(catalog, path, &error))
+}
+
+fn unresolved(catalog: &Catalog, path: &str, unresolved: &Unresolved) -> CommandError {
     let error = CommandError::failed(unresolved.to_string());
     if let Unresolved::SourceDown { .. } = unresolved {
-        return Err(error.with_hint("`refrain doctor` checks every source"));
+        return error.with_hint("`refrain doctor` checks every source");
     }
     let paths: Vec<String> = catalog.tools().iter().map(Tool::path).collect();
-    Err(match nearest(path, paths.iter().map(String::as_str)) {
-        Some(near) => error.with_hint(format!("`refrain tools show {near}`")),
+    match nearest(path, paths.iter().map(String::as_str)) {
+        Some(near) => error.with_hint(format!("`refrain tools show {}`", shell_word(near))),
         None => error.with_hint("`refrain tools list` shows every tool"),
-    })
+    }
 }

@@ -30,15 +30,19 @@ pub(crate) async fn types(context: &Context, args: TypesArgs) -> Result<Exit, Co
         return Err(CommandError::usage("other languages come with a later release; leave `--lang` out"));
     }
     let runtime = context.runtime(Need::Sources)?;
-    let catalog = runtime.catalog().await;
+    let catalog = context.catalog(&runtime).await;
     super::tools::tell_troubles(&context.ui, &catalog);
+    if let Some(dialect) = runtime.settings().dialect.filter(|dialect| dialect.name != "refrain") {
+        let told = format!("note: these are Refrain's own names; scripts of `script.dialect` `{}` have", dialect.name);
+        context.ui.say(&format!("{told} others, which `refrain tools list` shows"));
+    }
     match args.out {
         Some(out) => {
             let written = folder::write(&context.folder.join(&out), &catalog.declaration_files())?;
             if context.ui.is_json() {
                 context.ui.json(&written)?;
             } else {
-                context.ui.data(&written.files.iter().map(|file| format!("{file}\n")).collect::<String>())?;
+                context.ui.listing(&written.files.iter().map(|file| format!("{file}\n")).collect::<String>())?;
                 for file in &written.removed {
                     context.ui.say(&format!("note: `{file}` is removed: its source is gone"));
                 }

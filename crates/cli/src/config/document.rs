@@ -3,7 +3,7 @@
 //! A value that is wrong is reported and read as if it were not there, so one run over the file finds all faults.
 
 use std::{
-    io::Read as _,
+    io::{self, Read as _},
     ops::{Range, RangeInclusive},
     path::{Path, PathBuf},
 };
@@ -15,6 +15,7 @@ use super::{
     MOST_BYTES,
     fault::{Faults, instead, listed},
 };
+use crate::text::nearest;
 
 /// A settings file that is TOML.
 #[derive(Debug)]
@@ -106,8 +107,10 @@ impl<'a> Table<'a> {
         self.document.place(self.span_of(key))
     }
 
-    /// Reports every key that is not in `keys`. Those in `later` exist in releases to come.
-    pub(crate) fn known(&self, keys: &[&str], later: &[&str]) {
+    /// Reports every key that is not in `keys`. Those in `later` exist in releases to come. Returns those of `keys` that are
+    /// near to a reported one.
+    pub(crate) fn known<'k>(&self, keys: &[&'k str], later: &[&str]) -> Vec<&'k str> {
+        let mut near = Vec::new();
         for (key, _) in self.items.iter() {
             if keys.contains(&key) {
                 continue;
@@ -117,8 +120,10 @@ impl<'a> Table<'a> {
             } else {
                 let message = format!("unknown key `{}`; {}", self.full(key), instead(key, keys));
                 self.faults.push(self.document.name.clone(), self.line_of(key), message);
+                near.extend(nearest(key, keys.iter().copied()));
             }
         }
+        near
     }
 
     /// Reports what is wrong with a key, or with this table where it has no such key. The message follows the key's name.
@@ -227,6 +232,12 @@ pub(crate) fn read_bounded(path: &Path, faults: &Faults) -> Option<String> {
     let mut bytes = Vec::new();
     let read = std::fs::File::open(path).and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
     let message = match read {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() && !folder.is_dir() => {
+                format!("there is no folder `{}`; correct the path", faults.name_of(folder))
+            }
+            _ => "there is no such file; correct the path".to_owned(),
+        },
         Err(error) => format!("this file cannot be read: {error}"),
         Ok(_) if bytes.len() as u64 > MOST_BYTES => format!("this file is larger than {} MiB", MOST_BYTES >> 20),
         Ok(_) => match String::from_utf8(bytes) {

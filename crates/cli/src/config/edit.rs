@@ -13,7 +13,7 @@ use std::{
 
 use toml_edit::{Array, DocumentMut, InlineTable, Item, RawString, Table, TableLike, value};
 
-use super::{FILE, find, secret::Reference};
+use super::{FILE, address, find, secret::Reference};
 use crate::{arguments::Places, error::CommandError, text::nearest};
 
 /// A source that is to be written.
@@ -56,11 +56,15 @@ impl SettingsFile {
         if name.is_empty() {
             return Err(CommandError::usage("the name is empty; give one"));
         }
+        if name.contains(char::is_control) {
+            return Err(CommandError::usage(format!("the name {name:?} has a control character; leave it out")));
+        }
         if let Some(url) =
             source.url.as_deref().filter(|url| !url.starts_with("https://") && !url.starts_with("http://"))
         {
-            return Err(CommandError::usage(format!("`{url}` is no web address; write `https://…`")));
+            return Err(CommandError::usage(format!("`{}` is no web address; write `https://…`", address::shown(url))));
         }
+        let login = source.url.as_deref().and_then(address::login);
         let folder = self.path.parent().unwrap_or(&self.current).to_path_buf();
         self.change(|document| {
             let sources = sources(document)?;
@@ -88,6 +92,11 @@ impl SettingsFile {
         let written = source.headers.iter().chain(&source.env).filter(literal);
         notes.extend(written.map(|(name, _)| {
             format!("the value of `{name}` stands in the file as it is; `env:NAME` keeps a secret out of it")
+        }));
+        notes.extend(login.map(|_| {
+            "the name and password in the address stand in the file as they are; take them out of `url` and write \
+             `headers = { Authorization = \"env:NAME\" }`, where the variable holds `Basic ` and the Base64 of `name:password`"
+                .to_owned()
         }));
         Ok(notes)
     }
@@ -120,6 +129,10 @@ impl SettingsFile {
         // A link stays one: what it leads to is changed.
         let path = fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone());
         let folder = path.parent().unwrap_or(&self.current);
+        if !folder.is_dir() {
+            let shown = folder.strip_prefix(&self.current).unwrap_or(folder).display().to_string();
+            return Err(CommandError::failed(format!("there is no folder `{shown}`; make it, or correct `--config`")));
+        }
         let _turn = lock(folder).map_err(|error| io("locked", &error))?;
         let text = match fs::read_to_string(&path) {
             Ok(text) => text,
@@ -130,7 +143,15 @@ impl SettingsFile {
             CommandError::failed(format!("`{shown}` is no TOML: {}", error.message()))
         })?;
         edit(&mut document).map_err(CommandError::failed)?;
-        replace(&path, &document.to_string()).map_err(|error| io("written", &error))
+        replace(&path, &ended_as(&text, document.to_string())).map_err(|error| io("written", &error))
+    }
+}
+
+/// Gives lines the ends that they have in `before`, of which the first counts. TOML's own writer knows one kind only.
+fn ended_as(before: &str, text: String) -> String {
+    match before.split_once('\n') {
+        Some((first, _)) if first.ends_with('\r') => text.replace("\r\n", "\n").replace('\n', "\r\n"),
+        _ => text,
     }
 }
 

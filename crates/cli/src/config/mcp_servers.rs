@@ -9,12 +9,12 @@ use refrain_runtime::{McpHttpSettings, McpSettings, Secrets, SourceKind, SourceS
 use serde_json::{Map, Value};
 
 use super::{
-    Need,
+    Need, address,
     document::read_bounded,
     fault::Faults,
     row::Row,
     secret::{Values, is_telling},
-    source::{from_folder, query},
+    source::from_folder,
     variables::Variables,
 };
 
@@ -22,14 +22,17 @@ use super::{
 pub(crate) fn read(path: &Path, variables: &Variables, need: Need, faults: &Faults) -> Vec<(SourceSettings, Vec<Row>)> {
     let Some(text) = read_bounded(path, faults) else { return Vec::new() };
     let name = faults.name_of(path);
-    let whole: Value = match serde_json::from_str(&text) {
+    // Some editors write a byte order mark.
+    let whole: Value = match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
         Ok(whole) => whole,
         Err(error) => {
             faults.push(name, Some(error.line()), format!("this is no JSON: {error}"));
             return Vec::new();
         }
     };
-    let Some(servers) = whole.get("mcpServers").and_then(Value::as_object) else {
+    // VS Code's file has them under the second name.
+    let listed = whole.get("mcpServers").or_else(|| whole.get("servers"));
+    let Some(servers) = listed.and_then(Value::as_object) else {
         faults.push(
             name,
             None,
@@ -110,7 +113,7 @@ fn kind(entry: &Value, folder: &Path, filling: &mut Filling<'_>) -> Result<Sourc
             return Err(format!("{told}; give the address of its streamable HTTP endpoint, with type `http`"));
         }
         let url = filling.text(key, url)?;
-        filling.hidden.extend(query(&url));
+        filling.hidden.extend(address::secrets(&url));
         let headers = filling.pairs("headers", entry.get("headers"), |_| true)?.pairs;
         return Ok(SourceKind::McpHttp(McpHttpSettings { url, headers }));
     }

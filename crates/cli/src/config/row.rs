@@ -5,6 +5,7 @@ use serde_json::Value;
 use toml_edit::{Item, TableLike};
 
 use super::{
+    address,
     document::{self, Document, dotted},
     secret::Reference,
 };
@@ -41,13 +42,7 @@ impl Row {
 
     /// A row whose value is an address. What stands behind a `?` or before an `@` may be a key.
     pub(crate) fn of_address(key: &[&str], text: &str, origin: impl Into<String>) -> Self {
-        let mut shown = text.split_once('?').map_or_else(|| text.to_owned(), |(before, _)| format!("{before}?***"));
-        if let Some((scheme, rest)) = shown.split_once("://")
-            && let Some(at) = rest.split('/').next().and_then(|host| host.rfind('@'))
-        {
-            shown = format!("{scheme}://***{}", &rest[at..]);
-        }
-        Self::new(key, shown.into(), origin)
+        Self::new(key, address::shown(text).into(), origin)
     }
 }
 

@@ -11,7 +11,7 @@ use refrain_runtime::{
 };
 
 use super::{
-    MOST_MS,
+    MOST_MS, address,
     document::Table,
     fault::listed,
     secret::{Secrets, Values},
@@ -52,7 +52,11 @@ fn read(table: &Table<'_>, folder: &Path, secrets: &Secrets<'_>) -> Option<Sourc
         return None;
     }
     if !table.has("type") {
-        table.fault("", "has no `type`; write `type = \"mcp\"` for an MCP server, `type = \"command\"` for programs");
+        // A key that is meant to be `type` is told as that.
+        if !any_known(table).contains(&"type") {
+            let told = "has no `type`; write `type = \"mcp\"` for an MCP server, `type = \"command\"` for programs";
+            table.fault("", told);
+        }
         return None;
     }
     let r#type = table.text("type")?;
@@ -72,6 +76,7 @@ fn read(table: &Table<'_>, folder: &Path, secrets: &Secrets<'_>) -> Option<Sourc
         }
         other => {
             table.fault("type", format!("is {other:?}; write one of {}", listed(TYPES.iter().copied())));
+            any_known(table);
             None
         }
     };
@@ -83,8 +88,13 @@ fn read(table: &Table<'_>, folder: &Path, secrets: &Secrets<'_>) -> Option<Sourc
     Some(source)
 }
 
-fn known(table: &Table<'_>, own: &[&str]) {
-    table.known(&[COMMON, own].concat(), LATER);
+fn known<'k>(table: &Table<'_>, own: &[&'k str]) -> Vec<&'k str> {
+    table.known(&[COMMON, own].concat(), LATER)
+}
+
+/// Reports keys that no type of source has.
+fn any_known<'k>(table: &Table<'_>) -> Vec<&'k str> {
+    known(table, &["command", "env", "cwd", "url", "headers"])
 }
 
 fn mcp(table: &Table<'_>, secrets: &Secrets<'_>, hidden: &mut Vec<String>) -> Option<SourceKind> {
@@ -122,17 +132,11 @@ fn mcp_http(table: &Table<'_>, secrets: &Secrets<'_>, hidden: &mut Vec<String>) 
         is_web
     });
     let headers = headers(table, secrets, hidden);
-    // An address may have a key in it.
-    hidden.extend(url.as_deref().and_then(query));
+    hidden.extend(url.iter().flat_map(|url| address::secrets(url)));
     Some(match (url?, headers) {
         (url, Ok(headers)) => SourceKind::McpHttp(McpHttpSettings { url, headers }),
         (_, Err(reason)) => SourceKind::Unusable { r#type: "mcp".into(), reason },
     })
-}
-
-/// Returns what of an address may be a secret.
-pub(crate) fn query(url: &str) -> Option<String> {
-    url.split_once('?').map(|(_, query)| query.to_owned())
 }
 
 fn command(table: &Table<'_>, secrets: &Secrets<'_>, hidden: &mut Vec<String>) -> Option<SourceKind> {

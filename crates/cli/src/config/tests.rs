@@ -207,7 +207,7 @@ fn a_wrong_variable_and_a_wrong_flag_are_told_as_faults() {
     --journal: is a PostgreSQL address, which comes with a later release; write `sqlite:PATH`
     environment variable `REFRAIN__JOURNAL__DURABILITY`: is "powr"; did you mean `power`?
     environment variable `REFRAIN__LIMITS__TIMEOUT`: no setting has this name; did you mean `REFRAIN__LIMITS__TIMEOUT_MS`?
-    none.toml: this file cannot be read: No such file or directory (os error 2)
+    none.toml: there is no such file; correct the path
     "#);
 }
 

@@ -1,13 +1,19 @@
 //! A run's report for a person.
 
-use std::fmt::Write as _;
+use std::{
+    collections::{BTreeMap, HashMap, hash_map::Entry},
+    fmt::Write as _,
+};
 
-use refrain_runtime::{CallReport, CallStatus, ErrorReport, Report, Waiting};
+use refrain_runtime::{AmendReport, CallReport, CallStatus, ErrorReport, Note, Report, Waiting};
 
 use super::{count, json, one_line, table, thousands};
 
 /// Most calls that are listed when a run failed. `runs show` has all.
 const MOST_CALLS: usize = 40;
+
+/// As many notes that are alike are told.
+const MOST_ALIKE: usize = 5;
 
 /// What is printed as data: texts, then the result. Empty when there is neither.
 pub(crate) fn data(report: &Report) -> String {
@@ -35,13 +41,13 @@ pub(crate) fn talk(report: &Report) -> String {
             &format!("note: {} left out here; `--output json` has them", count(report.images.len() as u64, "image")),
         );
     }
-    for note in &report.notes {
-        let place = note.line.map(|line| format!(" (line {line})")).unwrap_or_default();
-        line(&mut text, &format!("note: {}{place}", note.message));
-    }
+    text.push_str(&notes(&report.notes));
     if let Some(error) = &report.error {
         text.push_str(&self::error(error));
         text.push_str(&calls(report));
+    }
+    if let Some(amends) = &report.amends {
+        text.push_str(&self::amends(amends));
     }
     for waiting in &report.waiting {
         text.push_str(&self::waiting(waiting));
@@ -57,6 +63,74 @@ pub(crate) fn talk(report: &Report) -> String {
             count(usage.result_bytes, "byte"),
             thousands(usage.active_ms),
         );
+    }
+    text
+}
+
+/// Notes that say the same are one line, with their number and the first of their places. Of those that are alike, of one kind
+/// about one tool, some are told and the rest counted.
+fn notes(notes: &[Note]) -> String {
+    let mut counted: Vec<(&Note, u64)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for note in notes {
+        match places.entry(&note.message) {
+            Entry::Occupied(place) => counted[*place.get()].1 += 1,
+            Entry::Vacant(place) => {
+                place.insert(counted.len());
+                counted.push((note, 1));
+            }
+        }
+    }
+    let mut text = String::new();
+    let mut alike: BTreeMap<(&str, Option<&str>), usize> = BTreeMap::new();
+    for (note, times) in counted {
+        let so_far = alike.entry((&note.kind, note.tool.as_deref())).or_default();
+        *so_far += 1;
+        if *so_far > MOST_ALIKE {
+            continue;
+        }
+        let place = match (note.line, times) {
+            (None, 1) => String::new(),
+            (Some(line), 1) => format!(" (line {line})"),
+            (None, times) => format!(" ({} times)", thousands(times)),
+            (Some(line), times) => format!(" ({} times, first in line {line})", thousands(times)),
+        };
+        line(&mut text, &format!("note: {}{place}", note.message));
+    }
+    for ((kind, tool), all) in alike {
+        let Some(more) = all.checked_sub(MOST_ALIKE).filter(|more| *more > 0) else { continue };
+        let about = tool.map(|tool| format!(" about `{tool}`")).unwrap_or_default();
+        let more = count(more as u64, "more note");
+        line(&mut text, &format!("note: {more} of the kind `{kind}`{about}; `--output json` has all of them"));
+    }
+    text
+}
+
+/// What a corrected run took over.
+fn amends(amends: &AmendReport) -> String {
+    let mut text = String::new();
+    line(
+        &mut text,
+        &format!(
+            "of run {}: {} reused, {} ran",
+            amends.run_id,
+            count(amends.reused, "call"),
+            count(amends.ran, "call")
+        ),
+    );
+    if !amends.made_again.is_empty() {
+        let calls: Vec<String> = amends.made_again.iter().take(MOST_CALLS).map(u32::to_string).collect();
+        line(&mut text, &format!("  read again, since the new run had written: {}", calls.join(", ")));
+    }
+    for call in amends.unmatched.iter().take(MOST_CALLS) {
+        line(
+            &mut text,
+            &format!("  finished and not made any more: {} {}", call.tool, one_line(call.args.as_str(), 80)),
+        );
+    }
+    let more = amends.unmatched.len().saturating_sub(MOST_CALLS);
+    if more > 0 {
+        line(&mut text, &format!("  and {} more", count(more as u64, "call")));
     }
     text
 }

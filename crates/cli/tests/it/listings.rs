@@ -167,7 +167,7 @@ fn tools_are_searched_by_page_and_by_namespace() {
     assert_eq!(first["next_cursor"], "1");
     let second = search(&["--limit", "1", "--cursor", "1"]).json();
     assert_eq!([&first["tools"][0], &second["tools"][0]], [&all["tools"][0], &all["tools"][1]]);
-    assert_eq!(search(&["--namespace", "demo"]).json(), all);
+    assert_eq!(search(&["--namespace", "demo"]).json()["tools"], all["tools"]);
     let none = search(&["--namespace", "dem"]);
     assert!(none.stderr.contains("did you mean `demo`?"), "{none}");
     assert_eq!(none.json()["tools"], json!([]));
@@ -188,6 +188,9 @@ fn what_is_listed_is_in_the_dialect_of_the_settings() {
     let (code, report) = place.report(&format!("return (await {}({{}})).length", calls[0].as_str().unwrap()), &[]);
     assert_eq!((code, &report["result"]), (Some(0), &json!(4)), "{report:#}");
     place.run(&["tools", "call", "demo.list_authors"]).expect(0);
+    let refused = place.run(&["tools", "call", "demo.list_commits", "limit:=9007199254740993"]).expect(2);
+    let told = "an argument would be sent rounded: 9007199254740993 as 9007199254740992";
+    assert!(refused.stderr.contains(told), "{}", refused.stderr);
 }
 
 #[test]
@@ -204,4 +207,60 @@ fn a_folder_of_declarations_follows_the_sources() {
     assert_eq!(written, json!({ "files": ["refrain.d.ts", "two.d.ts"], "removed": ["one.d.ts"] }));
     assert_eq!(place.read("types/mine.d.ts"), "export {};");
     assert!(place.read("types/two.d.ts").contains("list_commits("), "{}", place.read("types/two.d.ts"));
+}
+
+/// A server whose tools have names and descriptions that nobody should have to read.
+fn with_odd_names() -> Place {
+    let place = Place::with_config("[sources.s]\ntype = \"mcp\"\ncommand = [\"sh\", \"server.sh\"]\n");
+    let many: Vec<String> = (0..5000).map(|n| format!("value-{n}")).collect();
+    let tools = json!([
+        {"name": "e\u{202e}v\u{2028}l", "description": "\u{1b}[31mred\u{2066}", "inputSchema": {
+            "type": "object", "properties": {"a": {"enum": ["x\u{202e}y"], "description": "p\u{202d}q"}}}},
+        {"name": "  ", "inputSchema": {"type": "object"}},
+        {"name": "n".repeat(300), "inputSchema": {"type": "object"}},
+        {"name": "many", "inputSchema": {"type": "object", "properties": {"k": {"enum": many}}}},
+    ]);
+    let ping = r#"[{"name":"ping","inputSchema":{"type":"object"}}]"#;
+    place.write("server.sh", &crate::sources::SERVER.replace(ping, &tools.to_string()));
+    place
+}
+
+#[test]
+fn text_for_a_person_has_nothing_in_it_that_cannot_be_seen() {
+    let place = with_odd_names();
+    let unseen = |c: char| c.is_control() && c != '\n' || "\u{2028}\u{202d}\u{202e}\u{2066}".contains(c);
+    for args in
+        [&["tools", "list"][..], &["tools", "show", "s.*"], &["tools", "search", "red"], &["doctor"], &["types"]]
+    {
+        let done = place.run(args).expect(0);
+        assert!(!done.stdout.contains(unseen) && !done.stderr.contains(unseen), "{done}");
+    }
+    let shown = place.run(&["tools", "show", "s.e*"]).expect(0).stdout;
+    for line in [
+        r"s.e\u{202e}v\u{2028}l",
+        r"\u{1b}[31mred\u{2066}",
+        r#"call      tools.s["e\u202ev\u2028l"]"#,
+        r#"input     { a?: "x\u202ey" }"#,
+    ] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
+    // What is printed runs as printed, and reaches the tool by its own name.
+    let (code, report) = place.report(r#"return await tools.s["e\u202ev\u2028l"]({ a: "x\u202ey" })"#, &[]);
+    assert_eq!((code, &report["result"]), (Some(0), &json!("pong")), "{report:#}");
+    assert_eq!(report["calls"][0]["tool"], "s.e\u{202e}v\u{2028}l", "{report:#}");
+}
+
+#[test]
+fn one_long_name_or_schema_does_not_drown_the_rest() {
+    let place = with_odd_names();
+    let listed = place.run(&["tools", "list"]).expect(0).stdout;
+    let widths: Vec<usize> = listed.lines().map(|line| line.chars().count()).collect();
+    assert!(widths.iter().filter(|width| **width > 300).count() == 1, "{listed}");
+    assert!(widths.iter().filter(|width| **width < 120).count() == 3, "{listed}");
+    let text = place.run(&["tools", "show", "s.many"]).expect(0).stdout;
+    assert!(text.len() < 10_000 && text.contains("bytes more; `--output json` has all of it"), "{text}");
+    let json = place.run(&["tools", "show", "s.many", "--output", "json"]).expect(0).json();
+    assert_eq!(json["input_schema"]["properties"]["k"]["enum"][4999], "value-4999");
+    let hint = place.run(&["tools", "show", "s. "]).expect(1).stderr;
+    assert!(hint.contains(r#"did you mean `"  "`?"#) && hint.contains("`refrain tools show 's.  '`"), "{hint}");
 }

@@ -9,6 +9,7 @@ mod mcp;
 mod observed;
 mod pipes;
 mod place;
+mod readme;
 mod responsive;
 mod servers;
 mod settings;

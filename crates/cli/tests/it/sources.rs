@@ -103,3 +103,123 @@ fn a_run_that_failed_does_not_end_with_zero() {
     code("while (true) {}", &["--timeout-ms", "500"]).expect(1);
     code("return 1;", &[]).expect(0);
 }
+
+/// A server that lists one tool, `ping`, and answers whatever it is asked.
+pub(crate) const SERVER: &str = r#"while read -r line; do
+  id=$(printf '%s' "$line" | sed -n 's/.*"id":\([0-9]*\).*/\1/p')
+  case "$line" in
+    *'"initialize"'*) result='{"protocolVersion":"2025-06-18","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}';;
+    *'"tools/list"'*) result='{"tools":[{"name":"ping","inputSchema":{"type":"object"}}]}';;
+    *) result='{"content":[{"type":"text","text":"pong"}]}';;
+  esac
+  if [ -n "$id" ]; then printf '{"jsonrpc":"2.0","id":%s,"result":%s}\n' "$id" "$result"; fi
+done"#;
+
+/// A source that hangs, beside one that answers.
+fn with_stuck(limit_ms: u32) -> Place {
+    let place = Place::with_config(&format!(
+        "[sources.s]\ntype = \"mcp\"\ncommand = [\"sh\", \"server.sh\"]\nconnect_timeout_ms = 120000\n\
+         [sources.stuck]\ntype = \"mcp\"\ncommand = [\"sleep\", \"600\"]\nconnect_timeout_ms = {limit_ms}\n\
+         [sources.bad]\ntype = \"mcp\"\ncommand = [\"no-such-program-anywhere\"]\n"
+    ));
+    place.write("server.sh", SERVER);
+    place
+}
+
+/// They would wait for ten minutes, and the test gives up after two.
+#[test]
+fn what_names_its_source_waits_for_no_other() {
+    let place = with_stuck(600_000);
+    let called = place.run(&["tools", "call", "s.ping"]).expect(0);
+    assert!(called.stdout.contains("pong") && !called.stderr.contains("stuck"), "{called}");
+    for path in ["s.ping", "s.*", "tools.s.ping"] {
+        let shown = place.run(&["tools", "show", path]).expect(0);
+        assert!(shown.stdout.contains("tools.s.ping"), "{shown}");
+    }
+    for path in ["bad.*", "bad.x"] {
+        let shown = place.run(&["tools", "show", path]).expect(1);
+        assert!(shown.stderr.contains("source `bad` is down: cannot start `no-such-program-anywhere`"), "{shown}");
+    }
+}
+
+#[test]
+fn who_waits_for_all_sources_says_for_which() {
+    let place = with_stuck(2500);
+    for args in [&["tools", "list"][..], &["tools", "show", "ping"], &["types"], &["tools", "search", "ping"]] {
+        let done = place.run(args).expect(0);
+        let first = done.stderr.lines().next().unwrap_or_default();
+        // On a slow machine the other one is late as well.
+        assert!(first.starts_with("waiting for ") && first.ends_with("`stuck` (`connect_timeout_ms` 2500)"), "{done}");
+        assert!(done.stdout.contains("ping"), "{done}");
+    }
+    let found = place.run(&["tools", "search", "ping", "--namespace", "bad", "--output", "json"]).expect(0).json();
+    assert_eq!((&found["tools"], &found["sources"][0]["status"]), (&json!([]), &json!("failed")), "{found:#}");
+}
+
+/// Case mcp-lifecycle-03: the model that calls a tool of it is told since when, and what limits it.
+#[test]
+fn a_source_that_has_not_answered_is_told_with_its_limit() {
+    let place = with_stuck(600_000);
+    let (_, report) = place.report("const name = ['st', 'uck'].join(''); return await tools[name].x({})", &[]);
+    let said = report.to_string();
+    assert!(said.contains("it has not answered yet and may take 600000 ms (`connect_timeout_ms`)"), "{report:#}");
+}
+
+#[test]
+fn doctor_looks_for_the_programs_of_commands() {
+    let tool = |name: &str, program: &str| format!("[sources.{name}.tools.t]\ncommand = [{program:?}]\n");
+    let place = Place::with_config(&format!(
+        "[sources.a]\ntype = \"command\"\n{}[sources.b]\ntype = \"command\"\n{}",
+        tool("a", "no-such-program-anywhere"),
+        tool("b", "sh")
+    ));
+    let said = place.run(&["doctor"]).expect(1);
+    let told = "FAIL  source `a`: cannot start `no-such-program-anywhere`: not found; install what is missing";
+    assert!(said.stdout.contains(told) && said.stdout.contains("ok    source `b`: 1 tool"), "{said}");
+}
+
+/// Nothing that is added changes what is not about it, or goes where it should not.
+#[test]
+fn what_is_added_is_checked_and_the_file_keeps_its_line_ends() {
+    let place = Place::with_config("# by hand\r\n[limits]\r\ncalls = 5\r\n");
+    let refused = place.run(&["sources", "add", "a\nb", "--", "x"]).expect(2);
+    assert!(refused.stderr.contains(r#"the name "a\nb" has a control character"#), "{refused}");
+    let told = place.run(&["sources", "add", "web", "--url", "https://u:hunter2hunter2@h.example/"]).expect(0);
+    assert!(told.stderr.contains("the name and password in the address stand in the file"), "{told}");
+    assert!(told.stderr.contains("Authorization = \"env:NAME\"") && !told.stderr.contains("hunter2"), "{told}");
+    let text = place.read("refrain.toml");
+    assert!(text.starts_with("# by hand\r\n[limits]\r\n") && text.contains("[sources.web]\r\n"), "{text:?}");
+    assert_eq!(text.matches('\n').count(), text.matches("\r\n").count(), "{text:?}");
+    place.run(&["sources", "remove", "web"]).expect(0);
+    assert_eq!(place.read("refrain.toml"), "# by hand\r\n[limits]\r\ncalls = 5\r\n");
+    let lost = place.run(&["sources", "add", "a", "--config", "nodir/x.toml", "--", "x"]).expect(1);
+    assert!(lost.stderr.contains("there is no folder `nodir`; make it, or correct `--config`"), "{lost}");
+    let read = place.run(&["tools", "list", "--config", "nodir/x.toml"]).expect(2);
+    assert!(read.stderr.contains("nodir/x.toml: there is no folder `nodir`; correct the path"), "{read}");
+}
+
+#[test]
+fn keys_that_are_misspelt_are_told_beside_a_misspelt_type() {
+    let config = "[sources.s]\ntyp = \"mcp\"\ncomand = [\"x\"]\n[sources.t]\ntype = \"mpc\"\nulr = \"x\"\n[sources.u]\nurl = \"x\"\n";
+    let said = Place::with_config(config).run(&["tools", "list"]).expect(2).stderr;
+    let faults: Vec<&str> = said.lines().collect();
+    assert_eq!(
+        faults,
+        [
+            "error: refrain.toml:2: unknown key `sources.s.typ`; did you mean `type`?",
+            "error: refrain.toml:3: unknown key `sources.s.comand`; did you mean `command`?",
+            "error: refrain.toml:5: `sources.t.type` is \"mpc\"; write one of `mcp`, `command`, `demo`",
+            "error: refrain.toml:6: unknown key `sources.t.ulr`; did you mean `url`?",
+            "error: refrain.toml:7: `sources.u` has no `type`; write `type = \"mcp\"` for an MCP server, `type = \"command\"` for programs",
+        ]
+    );
+}
+
+/// The server is sent what its schema lists.
+#[test]
+fn a_call_by_hand_reads_values_of_a_list_as_they_are_listed() {
+    let place = with_stuck(600_000);
+    place.write("server.sh", &SERVER.replace(r#"{"type":"object"}"#, r#"{"properties":{"k":{"enum":[1,2]}}}"#));
+    let called = place.run(&["tools", "call", "s.ping", "k=1", "--output", "json"]).expect(0).json();
+    assert_eq!(called["calls"][0]["args"], json!({"k": 1}), "{called:#}");
+}

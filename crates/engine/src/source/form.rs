@@ -221,14 +221,21 @@ impl<'a> Form<'_, 'a> {
         Expression::new_call_expression(span, function, None, arguments, false, &self.builder)
     }
 
-    /// A parameter that is called like a global is that global: some systems hand `tools` to the function.
+    /// A parameter that is called like a global is that global: some systems hand `tools` to the function, and some an object
+    /// with all there is.
     fn arguments(&self, params: &FormalParameters<'a>) -> ArenaVec<'a, Argument<'a>> {
-        let known = params.items.iter().map_while(|param| {
-            let BindingPattern::BindingIdentifier(id) = &param.pattern else { return None };
-            GIVEN.contains(&id.name.as_str()).then_some(id)
+        let known = params.items.iter().map_while(|param| match &param.pattern {
+            BindingPattern::BindingIdentifier(id) => {
+                GIVEN.contains(&id.name.as_str()).then_some((id.span, id.name.as_str()))
+            }
+            BindingPattern::ObjectPattern(fields) => Some((fields.span, "globalThis")),
+            BindingPattern::ArrayPattern(_) | BindingPattern::AssignmentPattern(_) => None,
         });
         let b = &self.builder;
-        ArenaVec::from_iter_in(known.map(|id| Argument::from(Expression::new_identifier(id.span, id.name, b))), b)
+        let argument = |(span, name)| {
+            Argument::from(Expression::new_identifier(span, oxc::str::Ident::from_str_in(name, &self.allocator), b))
+        };
+        ArenaVec::from_iter_in(known.map(argument), b)
     }
 
     /// The call of the one function of a program that only declares, where it is clear which that is.

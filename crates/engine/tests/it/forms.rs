@@ -57,6 +57,8 @@ fn a_whole_program_that_is_one_function_is_called_and_awaited() {
 #[test]
 fn a_function_is_given_the_globals_that_it_names() {
     check("async (tools) => (await tools.x.get({ id: 7 })).id", "7");
+    check("async ({ tools }) => (await tools.x.get({ id: 7 })).id", "7");
+    check("export default async function main({ tools: { x }, args = 1 }) { return (await x.get({ id: 7 })).id }", "7");
     check("async (tools, args) => args.n", "3");
     check("export default async function (args: any) { return args.n }", "3");
     check("async function main(tools: any) { return (await tools.x.get({ id: 7 })).id }", "7");

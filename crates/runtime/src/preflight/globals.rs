@@ -125,6 +125,10 @@ fn message(scene: &Scene<'_>, used: &GlobalUse, known: &HashSet<&str>) -> String
     {
         return format!("`{name}` is not defined; it is a source, so write `{root}.{name}.<tool>(args)`");
     }
+    if let Some(tool) = catalog.tools().iter().find(|tool| tool.source == *name) {
+        let call = scene.call_of(tool);
+        return format!("`{name}` is not defined; it is a source, whose tools are called like `await {call}(args)`");
+    }
     if let Some(tool) = catalog.tools().iter().find(|tool| tool.name == *name || tool.ident == *name) {
         return format!("`{name}` is not defined; it is a tool, so write `await {}(args)`", scene.call_of(tool));
     }

@@ -17,6 +17,8 @@ fn tool(source: &str, name: &str, schema: serde_json::Value) -> Tool {
 fn catalog() -> &'static Catalog {
     static CATALOG: OnceLock<Catalog> = OnceLock::new();
     CATALOG.get_or_init(|| {
+        let mut then = tool("my-src", "then", json!({"type": "object"}));
+        then.ident = "then_".into();
         let tools = vec![
             tool(
                 "github",
@@ -43,6 +45,7 @@ fn catalog() -> &'static Catalog {
                 }),
             ),
             tool("my-src", "list-items", json!({"type": "object"})),
+            then,
             tool("fares", "quote_fare", json!({"type": "object", "properties": {"from": {"type": "string"}}})),
             tool("mail", "send", json!({"type": "object", "required": ["to"], "properties": {"to": {"type": "string"}}})),
             // A schema that makes no validator accepts anything.
@@ -241,6 +244,16 @@ const TOOLS: Table = &[
     ("return await tools.github({ owner: 'a' })", &["! unknown_tool 1:20 is a source and not a tool"]),
     ("return await tools.mcp__github__nope({})", &["! unknown_tool 1:20 unknown tool `github.nope`"]),
     ("return await tools.quote_far({})", &["! unknown_tool 1:20 did you mean `tools.fares.quote_fare`?"]),
+    (
+        "return await tools['my-src'].then({})",
+        &["! unknown_tool 1:30 this tool is called as `await tools[\"my-src\"].then_(args)`"],
+    ),
+    ("return await tools['my-src'].then_({})", &[]),
+    ("return await tools.github.then((tools) => tools)", &["! unknown_tool 1:27 `github.then`"]),
+    ("return typeof tools['my-src'].then + typeof await tools['my-src']", &[]),
+    // What is asked for and is not there is true all the same.
+    ("if (tools.gihub) return 1;\nreturn 2", &["? unknown_tool 1:11 ask with `\"gihub\" in tools`"]),
+    ("return tools.github && !tools.fares ? 1 : 'gihub' in tools", &[]),
     // Down, not quite well, caught, not surely called.
     ("return await tools.slack.post({ text: 'x' })", &["? source_down 1:26 it crashed"]),
     ("return await tools.jira.search({})", &["? source_down 1:25 `jira` is down"]),
@@ -414,6 +427,16 @@ fn each_dialect_has_its_own_names() {
         );
     }
     expect(
+        "return await codemode.search('x')",
+        dialect("cloudflare"),
+        &["? unknown_tool 1:23 looked for with `await searchTools(words)`"],
+    );
+    expect(
+        "return await github.list_issues({ owner: 'a' })",
+        dialect("cloudflare"),
+        &["! unknown_global 1:14 it is a source, whose tools are called like `await codemode."],
+    );
+    expect(
         "const all = ALL_TOOLS.filter((t) => t.name);\nreturn tools.mcp__fares__quote_fare({ from: all[0].name })",
         dialect("pi"),
         &[],
@@ -468,7 +491,8 @@ fn ending(engine: &Engine, catalog: &Catalog, script: &str) -> Status {
     let mut tools = serde_json::Map::new();
     for tool in catalog.tools() {
         let names = tools.entry(tool.source.clone()).or_insert_with(|| json!([]));
-        names.as_array_mut().unwrap().push(tool.name.as_str().into());
+        let name = if tool.name == "then" { &tool.ident } else { &tool.name };
+        names.as_array_mut().unwrap().push(name.as_str().into());
     }
     let facts = json!({ "args": { "yes": true, "no": false }, "tools": tools, "store": {} }).to_string();
     let start = refrain_engine::Start { clock_ms: 0, seed: 0, facts };

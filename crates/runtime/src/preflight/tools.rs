@@ -79,6 +79,18 @@ fn in_nested<'c>(scene: &Scene<'c>, used: &ToolUse) -> Target<'c> {
                 Err(_) => Target::Other,
             }
         }
+        // `then` is left undefined, whatever tools there are.
+        [source, then] if then == "then" && used.call.is_some() => match catalog.resolve(source, then) {
+            Ok(tool) => {
+                let message = format!(
+                    "`{}.{source}.then` is not a function, so that no source looks like a promise; this tool is called as `await {}(args)`",
+                    scene.root(),
+                    tool.call_expression()
+                );
+                Target::Nothing { kind: Kind::UnknownTool, message, path: tool.path(), is_sure: true }
+            }
+            Err(_) => of_source(catalog, source, then),
+        },
         [source, tool] => {
             // `tools.mcp__a__b.call(…)` and the like.
             if source.starts_with("mcp__") && !has_source(catalog, source) {
@@ -93,10 +105,17 @@ fn in_nested<'c>(scene: &Scene<'c>, used: &ToolUse) -> Target<'c> {
             if ASKED_BY_THE_LANGUAGE.contains(&name.as_str()) {
                 return Target::Other;
             }
-            if used.call.is_none() {
-                return Target::Other;
-            }
             let root = scene.root();
+            if used.call.is_none() {
+                if has_source(catalog, name) {
+                    return Target::Other;
+                }
+                let message = format!(
+                    "there is no source `{name}`, and `{root}.{name}` is true all the same; ask with `{} in {root}`",
+                    serde_json::Value::from(name.as_str())
+                );
+                return Target::Nothing { kind: Kind::UnknownTool, message, path: name.clone(), is_sure: false };
+            }
             let message = if has_source(catalog, name) {
                 format!(
                     "`{root}.{name}` is a source and not a tool; call `{root}.{name}.<tool>(args)`{}",
@@ -133,6 +152,11 @@ fn in_flat<'c>(scene: &Scene<'c>, used: &ToolUse) -> Target<'c> {
     let down = scene.catalog.sources().iter().find(|source| source.status != Status::Ready);
     let near = near::nearest(name, scene.catalog.flat_names().map(|(name, _)| name));
     let near = near.map_or(String::new(), |near| format!("; did you mean `{}.{near}`?", scene.root()));
+    let near = if ["search", "describe"].iter().any(|begin| name.starts_with(begin)) {
+        "; tools are looked for with `await searchTools(words)` and `await describeTools(names)`".to_owned()
+    } else {
+        near
+    };
     let message = match down {
         Some(source) => format!("unknown tool `{name}`{near}; source `{}` is not ready and may have it", source.name),
         None => format!("unknown tool `{name}`{near}"),

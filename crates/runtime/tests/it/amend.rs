@@ -132,8 +132,10 @@ async fn a_correction_of_a_correction_repeats_nothing_of_either() {
     let third = host.amend(second.run_id.unwrap(), &(put(&[1, 2, 3, 4]) + "return await tools.fake.get({})")).await;
     // What the first one read is from before the second one wrote.
     assert_eq!(outcomes(&third), ["reused", "reused", "reused", "reused", "ok"]);
-    let seen = host.seen();
-    assert_eq!((seen.count("put"), seen.count("get")), (4, 2));
+    {
+        let seen = host.seen();
+        assert_eq!((seen.count("put"), seen.count("get")), (4, 2));
+    }
     // A run that completed is a run like any other.
     let fourth = host.amend(third.run_id.unwrap(), &(put(&[1]) + "return 'short'")).await;
     assert_eq!(

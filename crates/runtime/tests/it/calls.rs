@@ -75,6 +75,16 @@ async fn a_whole_number_that_javascript_rounds_is_told() {
     assert_eq!(told, [format!("`args` {rounded}")]);
 }
 
+/// What was in flight has a while to end, and what came of it takes no blame away.
+#[tokio::test]
+async fn a_run_whose_time_is_up_names_the_call_that_it_waited_for() {
+    let slow = Fake::of(Fake::echo("slow").tool, [(Answer::Echo, Duration::from_millis(400))]);
+    let host = Host::with([("fake", vec![slow])], |settings| settings.limits.timeout_ms = 200);
+    let (report, error) = host.failure("return await tools.fake.slow({})").await;
+    assert!(error.message.ends_with("while it waited for call 1, `fake.slow`"), "{}", error.message);
+    assert_eq!(statuses(&report), ["fake.slow ok"]);
+}
+
 #[tokio::test]
 async fn arguments_that_do_not_fit_are_refused_before_they_leave() {
     let host = Host::new(vec![Fake::echo("row").taking(row_schema())]);

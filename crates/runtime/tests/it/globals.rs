@@ -79,7 +79,7 @@ async fn tools_are_searched_and_described() {
     .await;
     refused(&[
         ("await searchTools()", "ToolError", &["searchTools(\"words\"", "query"]),
-        ("await searchTools({ query: 'issue' })", "ToolError", &["searchTools(\"words\""]),
+        ("await searchTools({ words: 'issue' })", "ToolError", &["searchTools(\"words\""]),
         ("await searchTools('issue', { limit: 'many' })", "ToolError", &["searchTools(\"words\""]),
         ("await describeTools()", "ToolError", &["describeTools(["]),
         ("await describeTools([7])", "ToolError", &["describeTools(["]),
@@ -111,6 +111,36 @@ async fn search_has_pages_and_describe_keeps_the_good_names() {
         ("(await describeTools('jira.move'))[0].approval", json!("none")),
     ])
     .await;
+}
+
+#[tokio::test]
+async fn what_is_not_done_as_asked_is_told_once() {
+    let told = async |script: &str| {
+        let report = host().run(script).await;
+        let notes: Vec<String> = report.notes.iter().map(|note| format!("{} {:?}", note.kind, note.line)).collect();
+        (value(&report).unwrap_or_default(), notes)
+    };
+    let day = "new Date('2026-12-01T03:00Z')";
+    let (given, notes) = told(&format!(
+        "const days = [];\nfor (const zone of ['America/New_York', 'UTC']) days.push({day}.toLocaleDateString('en-CA', {{ timeZone: zone }}));\nreturn days"
+    ))
+    .await;
+    assert_eq!((given, notes), (json!(["12/01/2026", "12/01/2026"]), vec!["locale_ignored Some(2)".to_owned()]));
+    let (_, notes) =
+        told("return [(1.5).toLocaleString('de'), 'a10'.localeCompare('a9', undefined, { numeric: true })]").await;
+    assert_eq!(notes, ["locale_ignored Some(1)", "locale_ignored Some(1)"]);
+    let plain = format!(
+        "return [{day}.toLocaleString(), (1.5).toLocaleString(), 'b'.localeCompare('a'), ['b', 'a'].sort((a, b) => a.localeCompare(b))]"
+    );
+    let (given, notes) = told(&plain).await;
+    assert_eq!((given, notes), (json!(["12/01/2026, 03:00:00 AM", "1.5", 1, ["a", "b"]]), Vec::<String>::new()));
+
+    let (given, notes) = told("return [JSON.parse({ a: 1 }), await Promise.resolve([1, 2]).then(JSON.parse)]").await;
+    assert_eq!((given, notes), (json!([{ "a": 1 }, [1, 2]]), vec!["already_parsed Some(1)".to_owned()]));
+    let (given, notes) = told("let e; try { JSON.parse(new Date(0)) } catch (x) { e = x.name }\nreturn [e, JSON.parse('[1]', (k, v) => k === '0' ? 2 : v), JSON.parse(5), JSON.parse.length, JSON.parse.name]").await;
+    assert_eq!((given, notes), (json!(["SyntaxError", [2], 5, 2, "parse"]), Vec::<String>::new()));
+    let (given, _) = told("return (await searchTools({ query: 'issue', limit: 1 })).length").await;
+    assert_eq!(given, json!(1));
 }
 
 /// Case discovery-03: the value is an empty list, and the run says which words were of no use.

@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use rmcp::{
     Peer, RoleClient,
-    model::{ClientRequest, PingRequest, ServerNotification, ServerPeerInfo, SubscriptionFilter},
+    model::{ClientRequest, PingRequest, ProtocolVersion, ServerNotification, ServerPeerInfo, SubscriptionFilter},
     service::{RunningService, ServiceError},
 };
 use tokio::{
@@ -32,6 +32,13 @@ pub(super) struct Connection {
     pub(super) words: Tail,
     service: Mutex<Option<RunningService<RoleClient, Client>>>,
     process: Option<Process>,
+}
+
+/// Why there is no answer to `ping`.
+#[derive(Debug)]
+pub(super) enum Unanswered {
+    Late(Duration),
+    Failed(ServiceError),
 }
 
 /// The server, where it is our child.
@@ -69,6 +76,15 @@ impl Connection {
         self.info().is_none_or(|info| info.protocol_version.has_initialize())
     }
 
+    /// Says what is odd about the revision that the server wants to speak, if something is.
+    pub(super) fn odd_revision(&self) -> Option<String> {
+        let info = self.info().filter(|info| !ProtocolVersion::KNOWN_VERSIONS.contains(&info.protocol_version))?;
+        let version = name::cut(info.protocol_version.as_str(), 30);
+        Some(format!(
+            "it speaks revision `{version}` of the protocol, which is not known here; what it means may be misread"
+        ))
+    }
+
     /// Servers of the newest revision say that their list has changed only to who asked to hear it.
     pub(super) fn listen(&self, events: &Events) {
         let has_news = self
@@ -90,13 +106,14 @@ impl Connection {
         });
     }
 
-    /// Returns how long a round trip takes; none when there is no answer. Whatever the answer is, the server lives.
-    pub(super) async fn ping(&self) -> Option<Duration> {
+    /// Returns how long a round trip takes. Whatever the answer is, the server lives.
+    pub(super) async fn ping(&self) -> Result<Duration, Unanswered> {
         let began = Instant::now();
         let ping = self.peer.send_request(ClientRequest::PingRequest(PingRequest::default()));
         match timeout(PING, ping).await {
-            Ok(Ok(_) | Err(ServiceError::McpError(_) | ServiceError::UnexpectedResponse)) => Some(began.elapsed()),
-            Ok(Err(_)) | Err(_) => None,
+            Ok(Ok(_) | Err(ServiceError::McpError(_) | ServiceError::UnexpectedResponse)) => Ok(began.elapsed()),
+            Ok(Err(error)) => Err(Unanswered::Failed(error)),
+            Err(_) => Err(Unanswered::Late(PING)),
         }
     }
 

@@ -28,7 +28,8 @@ use super::{
     super::{Events, command, tail::Tail},
     client::Client,
     connection::{Connection, Process, end_of, with_words},
-    http,
+    http, message,
+    post::Ear,
     probe::Probe,
     stdio::Stdio,
 };
@@ -141,7 +142,7 @@ impl Dialler<'_> {
                 let what = match (said, end_of(&mut child).await) {
                     (Some(said), _) => format!("`{program}` refuses to connect: {said}"),
                     (None, Some(status)) => format!("`{program}` ended with {status} before it answered `initialize`"),
-                    (None, None) => format!("`{program}` is no MCP server: {}", name::cut(&error.to_string(), 300)),
+                    (None, None) => format!("`{program}` is no MCP server: {}", no_answer(&error)),
                 };
                 let reason = with_words(what, &words).await;
                 return Err(Refused { reason, may_be_the_opening: true, may_be_slow });
@@ -157,10 +158,11 @@ impl Dialler<'_> {
         opening: Opening,
         deadline: Instant,
     ) -> Result<Connection, Refused> {
-        let transport = http::transport(settings, &self.environment.proxies, self.connect_timeout);
+        let words = Tail::without_stream();
+        let ear = Ear { words: words.clone(), events: self.events.clone() };
+        let transport = http::transport(settings, &self.environment.proxies, self.connect_timeout, ear);
         let transport =
             Probe::new(transport.map_err(Refused::for_good)?.into_transport(), self.connect_timeout, Arc::default());
-        let words = Tail::without_stream();
         let client = self.client(&words);
         // A server may never answer a request that it does not know, so that the other opening needs its share of the time.
         let now = Instant::now();
@@ -180,7 +182,8 @@ impl Dialler<'_> {
                     (Some(trouble), _) => (trouble.what.clone(), trouble.is_about_the_request()),
                     (None, Some(said)) => (format!("the server refuses to connect: {said}"), true),
                     (None, None) => {
-                        (format!("there is no MCP server at `url`: {}", name::cut(&error.to_string(), 300)), true)
+                        let why = no_answer(&error);
+                        (format!("there is no MCP server: {why}; is `url` the address of its MCP endpoint?"), true)
                     }
                 };
                 Err(Refused { reason, may_be_the_opening, may_be_slow: false })
@@ -221,6 +224,8 @@ impl Dialler<'_> {
 /// Returns what the server itself said against a connection.
 fn refusal(error: &ClientInitializeError) -> Option<String> {
     match error {
+        // These words are ours.
+        ClientInitializeError::JsonRpcError(error) if message::is_ours(error) => None,
         ClientInitializeError::JsonRpcError(error) => Some(name::cut(&error.message, 300)),
         ClientInitializeError::LegacyFallbackFailed { fallback, .. } => refusal(fallback),
         ClientInitializeError::NoCompatibleProtocolVersion { server_supported, .. } => {
@@ -232,6 +237,15 @@ fn refusal(error: &ClientInitializeError) -> Option<String> {
         }
         ClientInitializeError::ExpectedInitResult(_) => Some("its answer to `initialize` is no such answer".to_owned()),
         _ => None,
+    }
+}
+
+/// Returns what is wrong with an answer that is none.
+fn no_answer(error: &ClientInitializeError) -> String {
+    match error {
+        ClientInitializeError::JsonRpcError(error) => name::cut(&error.message, 300),
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => no_answer(fallback),
+        error => name::cut(&error.to_string(), 300),
     }
 }
 

@@ -6,7 +6,7 @@
 //! * **Headers go to one origin.** A redirect is followed within the origin of the address in the settings and nowhere else, so
 //!   that neither a token nor a call ends up elsewhere, and no server can point us at a private address.
 //! * **Proxies come from the environment** that the program around us lends, as for other programs; loopback is always direct.
-//! * **An answer that cannot be read fails its call**, also in a stream that goes on.
+//! * **An answer that cannot be read fails its call**, also in a stream that goes on: [`post`].
 //!
 //! Cookies are not kept and compressed answers not asked for.
 
@@ -19,20 +19,20 @@ use reqwest::{
     redirect::Policy,
 };
 use rmcp::{
-    model::{ClientJsonRpcMessage, JsonRpcMessage, RequestId, ServerJsonRpcMessage},
+    model::ClientJsonRpcMessage,
     transport::{
         DynamicTransportError, StreamableHttpClientTransport,
         common::client_side_sse::ExponentialBackoff,
         streamable_http_client::{
             SseError, StreamableHttpClient, StreamableHttpClientTransportConfig, StreamableHttpError,
-            StreamableHttpPostResponse, StreamableHttpResponseLimits,
+            StreamableHttpPostResponse,
         },
     },
 };
 use sse_stream::Sse;
 
 use super::{
-    message::{self, Read},
+    post::{self, Ear, Post},
     result, retry_after,
 };
 use crate::{
@@ -41,10 +41,10 @@ use crate::{
     settings::{McpHttpSettings, Proxies},
 };
 
-type HttpError = StreamableHttpError<reqwest::Error>;
+pub(super) type HttpError = StreamableHttpError<reqwest::Error>;
 
 /// One message. The limit on results is lower, so that what is only somewhat too long is told with its size.
-const MAX_MESSAGE: usize = 4 * result::MAX_RESULT;
+pub(super) const MAX_MESSAGE: usize = 4 * result::MAX_RESULT;
 const MAX_REDIRECTS: usize = 5;
 
 /// Returns a transport to the server of `settings`.
@@ -56,6 +56,7 @@ pub(super) fn transport(
     settings: &McpHttpSettings,
     proxies: &Proxies,
     connect_timeout: Duration,
+    ear: Ear,
 ) -> Result<StreamableHttpClientTransport<Http>, String> {
     // The address is not repeated: it may hold a token.
     let url = Url::parse(&settings.url).map_err(|error| format!("`url` is no address: {error}; write `https://…`"))?;
@@ -75,7 +76,6 @@ pub(super) fn transport(
     let mut config = StreamableHttpClientTransportConfig::with_uri(url.as_str())
         .custom_headers(headers)
         .max_sse_event_size(MAX_MESSAGE)
-        .max_json_response_size(MAX_MESSAGE)
         // Whoever waits for an answer does not wait in a second queue: `max_in_flight` is the limit.
         .max_concurrent_requests(10_000);
     // Together some two seconds, after which a call whose stream is gone is told as interrupted.
@@ -83,7 +83,7 @@ pub(super) fn transport(
     (again.max_times, again.base_duration) = (Some(3), Duration::from_millis(250));
     config.retry_config = Arc::new(again);
     let client = client(&url, proxies, connect_timeout)?;
-    Ok(StreamableHttpClientTransport::with_client(Http(client), config))
+    Ok(StreamableHttpClientTransport::with_client(Http { client, ear }, config))
 }
 
 fn client(url: &Url, proxies: &Proxies, connect_timeout: Duration) -> Result<Client, String> {
@@ -128,6 +128,8 @@ pub(super) struct Trouble {
     /// What happened and the fix, without the name of the tool or source.
     pub(super) what: String,
     pub(super) retry_after_ms: Option<u64>,
+    /// Whether the request may have been heard all the same.
+    pub(super) may_have_run: bool,
 }
 
 impl Trouble {
@@ -140,7 +142,10 @@ impl Trouble {
 /// Says what a failure of this transport means; none when it is another's.
 pub(super) fn trouble(error: &DynamicTransportError, now_ms: i64) -> Option<Trouble> {
     let error: &HttpError = error.error.downcast_ref()?;
-    let of = |code, what: String| Trouble { code, what, retry_after_ms: None };
+    let of = |code, what: String| {
+        let may_have_run = code == ErrorCode::Interrupted;
+        Trouble { code, what, retry_after_ms: None, may_have_run }
+    };
     let credentials = || {
         let told = "the server answers 401: it wants credentials, or does not accept those it got";
         of(ErrorCode::SourceDown, format!("{told}; set or correct `headers.Authorization` of the source"))
@@ -152,10 +157,15 @@ pub(super) fn trouble(error: &DynamicTransportError, now_ms: i64) -> Option<Trou
     Some(match error {
         HttpError::AuthRequired(_) => credentials(),
         HttpError::InsufficientScope(_) => forbidden(),
-        HttpError::UnexpectedServerResponse(said) if said.starts_with("HTTP 401") => credentials(),
-        HttpError::UnexpectedServerResponse(said) if said.starts_with("HTTP 403") => forbidden(),
+        HttpError::UnexpectedServerResponse(said) if said.starts_with("HTTP 404") => {
+            let said = said.trim_start_matches(|c| c != ':').trim_start_matches([':', ' ']);
+            let said = if said.is_empty() { String::new() } else { format!(" ({})", name::cut(said, 200)) };
+            let what = "the server answers 404: there is nothing at this address";
+            of(ErrorCode::Protocol, format!("{what}{said}; is `url` the address of its MCP endpoint?"))
+        }
         HttpError::UnexpectedServerResponse(said) => {
-            of(ErrorCode::Protocol, format!("the server answers what it should not: {}", name::cut(said, 300)))
+            let what = format!("the server answers what it should not: {}", name::cut(said, 300));
+            Trouble { may_have_run: said.starts_with("HTTP 2"), ..of(ErrorCode::Protocol, what) }
         }
         HttpError::HttpStatus(status) => {
             let retry_after_ms = status.retry_after.as_deref().and_then(|text| retry_after::milliseconds(text, now_ms));
@@ -164,11 +174,14 @@ pub(super) fn trouble(error: &DynamicTransportError, now_ms: i64) -> Option<Trou
                 503 => (ErrorCode::SourceDown, "the server answers 503: it is not available"),
                 _ => (ErrorCode::Interrupted, ""),
             };
-            let what = match what {
+            let mut what = match what {
                 "" => format!("the server answers {}", status.status),
                 what => what.to_owned(),
             };
-            Trouble { code, what, retry_after_ms }
+            if let Some(after) = retry_after_ms {
+                what.push_str(&format!("; try again in {} s", after.div_ceil(1000)));
+            }
+            Trouble { retry_after_ms, ..of(code, what) }
         }
         HttpError::Client(error) if error.is_connect() => {
             let what = format!("the server cannot be reached: {}; check `url`", root(error));
@@ -176,10 +189,6 @@ pub(super) fn trouble(error: &DynamicTransportError, now_ms: i64) -> Option<Trou
         }
         HttpError::Client(error) if error.is_redirect() => of(ErrorCode::Protocol, root(error)),
         HttpError::Client(error) => of(ErrorCode::Interrupted, format!("the connection broke: {}", root(error))),
-        HttpError::ResponseBodyTooLarge { max_size } => of(
-            ErrorCode::ResultTooLarge,
-            format!("the answer is over the limit of {} MiB; ask for less", max_size >> 20),
-        ),
         HttpError::UnexpectedContentType(kind) => {
             let kind = kind.as_deref().map_or("none".to_owned(), |kind| format!("`{}`", name::cut(kind, 100)));
             let what = "the server answers with a content type that is neither JSON nor an event stream";
@@ -212,12 +221,15 @@ fn chain(error: &dyn std::error::Error) -> String {
     name::cut(&cause.to_string(), 300)
 }
 
-/// `rmcp`'s use of [`Client`], with answers in streams mended or failed as on standard streams.
+/// `rmcp`'s use of [`Client`], with answers mended or failed as on standard streams.
 #[derive(Clone)]
-pub(super) struct Http(Client);
+pub(super) struct Http {
+    client: Client,
+    ear: Ear,
+}
 
 type Headers = HashMap<HeaderName, HeaderValue>;
-type Events = BoxStream<'static, Result<Sse, SseError>>;
+type EventStream = BoxStream<'static, Result<Sse, SseError>>;
 
 impl StreamableHttpClient for Http {
     type Error = reqwest::Error;
@@ -230,31 +242,7 @@ impl StreamableHttpClient for Http {
         auth: Option<String>,
         headers: Headers,
     ) -> Result<StreamableHttpPostResponse, HttpError> {
-        let limits = StreamableHttpResponseLimits::default();
-        self.post_message_with_response_limits(uri, message, session, auth, headers, limits).await
-    }
-
-    async fn post_message_with_response_limits(
-        &self,
-        uri: Arc<str>,
-        message: ClientJsonRpcMessage,
-        session: Option<Arc<str>>,
-        auth: Option<String>,
-        headers: Headers,
-        limits: StreamableHttpResponseLimits,
-    ) -> Result<StreamableHttpPostResponse, HttpError> {
-        let id = match &message {
-            JsonRpcMessage::Request(request) => Some(request.id.clone()),
-            JsonRpcMessage::Response(_) | JsonRpcMessage::Notification(_) | JsonRpcMessage::Error(_) => None,
-        };
-        let posted = self.0.post_message_with_response_limits(uri, message, session, auth, headers, limits);
-        Ok(match (posted.await?, id) {
-            (StreamableHttpPostResponse::Sse(events, session), Some(id)) => {
-                let mended = events.map(move |event| event.map(|event| mended(event, &id)));
-                StreamableHttpPostResponse::Sse(mended.boxed(), session)
-            }
-            (other, _) => other,
-        })
+        post::send(&self.client, &self.ear, Post { uri, message, session, auth, headers }).await
     }
 
     async fn delete_session(
@@ -264,7 +252,7 @@ impl StreamableHttpClient for Http {
         auth: Option<String>,
         headers: Headers,
     ) -> Result<(), HttpError> {
-        self.0.delete_session(uri, session, auth, headers).await
+        self.client.delete_session(uri, session, auth, headers).await
     }
 
     async fn get_stream(
@@ -274,8 +262,8 @@ impl StreamableHttpClient for Http {
         last: Option<String>,
         auth: Option<String>,
         headers: Headers,
-    ) -> Result<Events, HttpError> {
-        self.0.get_stream_with_max_sse_event_size(uri, session, last, auth, headers, MAX_MESSAGE).await
+    ) -> Result<EventStream, HttpError> {
+        self.get_stream_with_max_sse_event_size(uri, session, last, auth, headers, MAX_MESSAGE).await
     }
 
     async fn get_stream_with_max_sse_event_size(
@@ -286,24 +274,9 @@ impl StreamableHttpClient for Http {
         auth: Option<String>,
         headers: Headers,
         most: usize,
-    ) -> Result<Events, HttpError> {
-        self.0.get_stream_with_max_sse_event_size(uri, session, last, auth, headers, most).await
+    ) -> Result<EventStream, HttpError> {
+        let events = self.client.get_stream_with_max_sse_event_size(uri, session, last, auth, headers, most).await?;
+        let ear = self.ear.clone();
+        Ok(events.map(move |event| event.map(|event| post::read_event(event, None, 0, &ear))).boxed())
     }
-}
-
-/// Sets right what can be, and makes an error of an answer that cannot be read.
-fn mended(mut event: Sse, id: &RequestId) -> Sse {
-    let Some(data) = event.data.as_deref().filter(|data| !data.trim().is_empty()) else { return event };
-    if serde_json::from_str::<ServerJsonRpcMessage>(data).is_ok() {
-        return event;
-    }
-    let message = message::read(data.as_bytes()).into_iter().find_map(|read| match read {
-        Read::Message(message) => Some(*message),
-        Read::Unreadable { id: found, why } => Some(message::unreadable(found.unwrap_or_else(|| id.clone()), &why)),
-        Read::Noise(_) => None,
-    });
-    if let Some(text) = message.and_then(|message| serde_json::to_string(&message).ok()) {
-        event.data = Some(text);
-    }
-    event
 }

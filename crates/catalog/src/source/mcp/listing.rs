@@ -1,6 +1,9 @@
 //! From what a server lists to tools: every page, and of every entry what can be used.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{
+    collections::{BTreeSet, HashSet},
+    sync::Arc,
+};
 
 use rmcp::{
     Peer, RoleClient, ServiceError,
@@ -8,8 +11,9 @@ use rmcp::{
 };
 use serde_json::{Map, Value};
 
-use super::super::Listing;
+use super::{super::Listing, mend::Mended};
 use crate::{
+    name,
     settings::Trust,
     tool::{Effect, Replay, Tool},
 };
@@ -18,12 +22,15 @@ use crate::{
 const MAX_PAGES: usize = 1000;
 const MAX_TOOLS: usize = 20_000;
 
+/// As much is told of what is odd about a list.
+const MAX_NOTES: usize = 5;
+
 /// What a server listed.
 #[derive(Debug, Default)]
 pub(super) struct Pages {
     pub(super) entries: Vec<Value>,
     /// What was odd about the pages.
-    pub(super) note: Option<String>,
+    pub(super) notes: Vec<String>,
 }
 
 /// Lists every page of a kind of entries, which are under `key`. A cursor that comes again ends the list: some servers return
@@ -36,7 +43,7 @@ pub(super) async fn pages(
     let mut entries = Vec::new();
     let mut seen = HashSet::new();
     let mut cursor = None;
-    let mut note = None;
+    let mut notes = Vec::new();
     for page in 1.. {
         let params = PaginatedRequestParams::default().with_cursor(cursor.take());
         let answer = match peer.send_request(request(params)).await {
@@ -50,21 +57,28 @@ pub(super) async fn pages(
             ServerResult::CustomResult(page) => page.0,
             other => serde_json::to_value(other).map_err(|_| ServiceError::UnexpectedResponse)?,
         };
+        let mended = answer.as_object_mut().and_then(Mended::of);
         match answer.get_mut(key).map(Value::take) {
-            Some(Value::Array(more)) => entries.extend(more),
+            Some(Value::Array(more)) => {
+                if let Some(mended) = mended {
+                    notes.push(mended_in(&mended, &more));
+                }
+                entries.extend(more);
+            }
             // An empty list in the words of languages that have one kind of empty container.
             Some(Value::Object(none)) if none.is_empty() => {}
-            Some(Value::Null) => {}
+            // Some languages have no other empty list; it may as well be that the server could not list.
+            Some(Value::Null) => notes.push(format!("its list of {key} is `null` and not a list")),
             _ => return Err(ServiceError::UnexpectedResponse),
         }
         let next = answer.get("nextCursor").and_then(Value::as_str).filter(|next| !next.is_empty()).map(str::to_owned);
         let Some(next) = next else { break };
         if !seen.insert(next.clone()) {
-            note = Some("its list comes back to a page that was there before; the list ends there".to_owned());
+            notes.push("its list comes back to a page that was there before; the list ends there".to_owned());
             break;
         }
         if page == MAX_PAGES || entries.len() > MAX_TOOLS {
-            note = Some(format!(
+            notes.push(format!(
                 "its list does not end; what comes after {MAX_PAGES} pages or {MAX_TOOLS} entries is left out"
             ));
             break;
@@ -72,7 +86,14 @@ pub(super) async fn pages(
         cursor = Some(next);
     }
     entries.truncate(MAX_TOOLS);
-    Ok(Pages { entries, note })
+    notes.truncate(MAX_NOTES);
+    Ok(Pages { entries, notes })
+}
+
+fn mended_in(mended: &Mended, page: &[Value]) -> String {
+    let names: Vec<String> = mended.names(page).iter().map(|name| format!("`{}`", name::cut(name, 100))).collect();
+    let at = if names.is_empty() { String::new() } else { format!(" at {}", names.join(", ")) };
+    format!("what it lists was mended{at}: {}", mended.told())
 }
 
 /// Lists the tools.
@@ -85,9 +106,33 @@ pub(super) fn read(source: &str, trust: Trust, pages: Pages) -> Listing {
     let all = pages.entries.len();
     let tools: Vec<Tool> = pages.entries.into_iter().filter_map(|value| tool(source, trust, value)).collect();
     let without = all - tools.len();
-    let nameless = (without > 0).then(|| format!("{without} of its {all} tools have no name and are left out"));
-    let warnings: Vec<String> = nameless.into_iter().chain(pages.note).collect();
+    let nameless = (without > 0).then(|| {
+        let rest = if without == 1 { "has no name and is left out" } else { "have no name and are left out" };
+        format!("{without} of its {all} tools {rest}")
+    });
+    let warnings: Vec<String> = nameless.into_iter().chain(listed_again(&tools)).chain(pages.notes).collect();
     Listing { tools, warning: (!warnings.is_empty()).then(|| warnings.join("; ")) }
+}
+
+/// Names tools that are listed more than once.
+fn listed_again(tools: &[Tool]) -> Option<String> {
+    let mut seen = HashSet::new();
+    let again: BTreeSet<&str> =
+        tools.iter().map(|tool| tool.name.as_str()).filter(|name| !seen.insert(*name)).collect();
+    let named: Vec<String> = again.iter().take(MAX_NOTES).map(|name| format!("`{}`", name::cut(name, 100))).collect();
+    let more = again.len() - named.len();
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    (!named.is_empty()).then(|| format!("it lists {}{more} more than once; the first one counts", named.join(", ")))
+}
+
+/// Returns whether no object fits, by the type that a schema names.
+fn takes_no_object(schema: &Value) -> bool {
+    let is_other =
+        |kind: &Value| matches!(kind.as_str(), Some("array" | "string" | "number" | "integer" | "boolean" | "null"));
+    match &schema["type"] {
+        Value::Array(kinds) => !kinds.is_empty() && kinds.iter().all(is_other),
+        kind => is_other(kind),
+    }
 }
 
 fn tool(source: &str, trust: Trust, mut value: Value) -> Option<Tool> {
@@ -98,6 +143,9 @@ fn tool(source: &str, trust: Trust, mut value: Value) -> Option<Tool> {
     tool.description = text(map, "description").or_else(|| text(map, "title")).unwrap_or_default();
     match map.remove("inputSchema") {
         Some(schema @ Value::Object(_)) => {
+            if takes_no_object(&schema) {
+                tool.notes.push("its input schema takes no object, so it cannot be called".to_owned());
+            }
             tool.input_schema = Arc::new(schema);
             tool.note_unusable_schema();
         }

@@ -1,7 +1,7 @@
 //! From what an MCP server answered to a value or an error.
 //!
 //! Structured content first. Without it, a single text that holds a JSON object or array is that value, any other single
-//! text is a text, several blocks are a list of blocks, and no block is `null`.
+//! text is a text, several blocks are a list of blocks, and no block is `null`. What was mended in it is told in a note.
 
 use rmcp::{
     ErrorData,
@@ -12,6 +12,7 @@ use serde_json::{
     value::{RawValue, to_raw_value},
 };
 
+use super::mend::{self, Mended};
 use crate::{
     error::{CallError, ErrorCode},
     name,
@@ -25,8 +26,9 @@ pub(super) const MAX_RESULT: usize = 16 << 20;
 const MAX_MESSAGE: usize = 4096;
 
 /// Reads an answer to a call of the tool `path`. With `raw`, the value is the whole answer.
-pub(super) fn read(path: &str, answer: ServerResult, raw: bool) -> Result<CallOutput, CallError> {
+pub(super) fn read(path: &str, mut answer: ServerResult, raw: bool) -> Result<CallOutput, CallError> {
     let protocol = |what: &str| Err(CallError::new(ErrorCode::Protocol, format!("`{path}`: the server {what}")));
+    let mut notes: Vec<String> = Mended::of_answer(&mut answer).map(|mended| note(path, &mended)).into_iter().collect();
     let mut whole = None;
     let answer = match answer {
         ServerResult::CallToolResult(result) => {
@@ -66,7 +68,16 @@ pub(super) fn read(path: &str, answer: ServerResult, raw: bool) -> Result<CallOu
         let message = format!("`{path}` gave {size} bytes, over the limit of {MAX_RESULT}; ask for less");
         return Err(CallError::new(ErrorCode::ResultTooLarge, message));
     }
-    Ok(CallOutput { value, notes: Vec::new() })
+    if !raw && value.get().starts_with('"') && answer.is_json_too_deep() {
+        let why = format!("as JSON it is nested deeper than {} levels", mend::MAX_LEVELS);
+        notes.push(format!("the answer of `{path}` stays a text: {why}"));
+    }
+    Ok(CallOutput { value, notes })
+}
+
+/// Says what was mended in an answer.
+pub(super) fn note(path: &str, mended: &Mended) -> String {
+    format!("the answer of `{path}` was mended: {}", mended.told())
 }
 
 /// Returns the schema of a whole answer.
@@ -125,7 +136,8 @@ impl Answer {
         if blocks.is_none() && structured.is_none() && !had_structured {
             return None;
         }
-        let failed = map.get("isError") == Some(&Value::Bool(true));
+        // In words it breaks the protocol, and what is meant is clear.
+        let failed = map.get("isError").is_some_and(|is| *is == Value::Bool(true) || *is == "true");
         Some(Self { structured, blocks: blocks.unwrap_or_default(), failed })
     }
 
@@ -147,6 +159,15 @@ impl Answer {
         }
     }
 
+    /// Returns whether there is only a text, which is JSON and no value for its depth alone.
+    fn is_json_too_deep(&self) -> bool {
+        let [block] = self.blocks.as_slice() else { return false };
+        // The parser does not recurse for what it only passes over.
+        let is_json = |text: &str| serde_json::from_str::<&RawValue>(text.trim()).is_ok();
+        self.structured.is_none()
+            && text_of(block).is_some_and(|text| starts_a_value(text) && mend::is_too_deep(text) && is_json(text))
+    }
+
     fn text(&self) -> String {
         self.blocks.iter().filter_map(text_of).collect::<Vec<_>>().join("\n").trim().to_owned()
     }
@@ -161,10 +182,13 @@ fn text_of(block: &Value) -> Option<&str> {
     (block.get("type")?.as_str()? == "text").then(|| block.get("text")?.as_str()).flatten()
 }
 
-/// Returns the JSON object or array that `text` is, as it was written.
+/// Returns the JSON object or array that `text` is, as it was written. One that is nested deeper than others can read stays a text.
 fn parsed(text: &str) -> Option<Box<RawValue>> {
-    let text = text.trim();
-    text.starts_with(['{', '[']).then(|| serde_json::from_str(text).ok()).flatten()
+    (starts_a_value(text) && !mend::is_too_deep(text)).then(|| serde_json::from_str(text.trim()).ok()).flatten()
+}
+
+fn starts_a_value(text: &str) -> bool {
+    text.trim_start().starts_with(['{', '['])
 }
 
 #[cfg(test)]
@@ -229,6 +253,7 @@ mod tests {
     fn a_tool_that_says_it_failed_is_an_error_with_its_own_words() {
         let text = |text: &str| json!({"type": "text", "text": text});
         check(json!({"content": [text("no disk")], "isError": true}), "tool_error: `s.t`: no disk");
+        check(json!({"content": [text("no disk")], "isError": "true"}), "tool_error: `s.t`: no disk");
         check(
             json!({"content": [], "isError": true, "structuredContent": {"why": 1}}),
             r#"tool_error: `s.t`: the tool failed and did not say why {"why":1}"#,

@@ -33,7 +33,7 @@ pub(crate) async fn list(context: &Context, args: ListArgs) -> Result<Exit, Comm
     if listing.runs.is_empty() {
         context.ui.say("there are no runs");
     } else {
-        context.ui.data(&lines(&listing.runs))?;
+        context.ui.listing(&lines(&listing.runs))?;
     }
     if let Some(cursor) = &listing.next_cursor {
         context.ui.say(&format!("more: `refrain runs list --limit {} --cursor {cursor}`", args.limit));

@@ -1,6 +1,6 @@
 //! `runs resume`.
 
-use refrain_runtime::Take;
+use refrain_runtime::{RunId, Runtime, RuntimeError, Take};
 
 use crate::{commands::report, config::Need, context::Context, error::CommandError, exit::Exit};
 
@@ -28,19 +28,29 @@ pub(crate) async fn resume(context: &Context, args: ResumeArgs) -> Result<Exit, 
     let report = match runtime.resume(id, take).await {
         Ok(report) => report,
         Err(error) => {
-            let owner = match runtime.show(id).await {
-                Ok(detail) if !args.take => detail.run.owner,
-                _ => None,
-            };
-            return Err(match owner {
-                Some(_) => CommandError::failed(error.to_string())
-                    .with_hint(format!("if its owner is stuck: `refrain runs resume {id} --take`")),
-                None => error.into(),
-            });
+            return Err(held(&runtime, id, args.take, error, &format!("refrain runs resume {id} --take")).await);
         }
     };
     let exit = report::print(&context.ui, &report)?;
     context.keep_observed(&runtime);
     runtime.close().await;
     Ok(exit)
+}
+
+/// The error, with the command that takes the run from an owner that is alive.
+pub(in crate::commands) async fn held(
+    runtime: &Runtime,
+    id: RunId,
+    is_taken: bool,
+    error: RuntimeError,
+    taking: &str,
+) -> CommandError {
+    let owner = match runtime.show(id).await {
+        Ok(detail) if !is_taken => detail.run.owner,
+        _ => None,
+    };
+    match owner {
+        Some(_) => CommandError::failed(error.to_string()).with_hint(format!("if its owner is stuck: `{taking}`")),
+        None => error.into(),
+    }
 }

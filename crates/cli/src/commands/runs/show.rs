@@ -34,7 +34,7 @@ pub(crate) async fn show(context: &Context, args: ShowArgs) -> Result<Exit, Comm
         context.ui.json(&detail)?;
         return Ok(Exit::Completed);
     }
-    context.ui.data(&lines(&detail))?;
+    context.ui.listing(&lines(&detail))?;
     if let Some(next) = &detail.next {
         context.ui.say(&format!("next: `{next}`"));
     }
@@ -80,7 +80,13 @@ fn lines(detail: &RunDetail) -> String {
 fn record(record: &RecordView) -> Vec<String> {
     let of = |key: &str| record.fields.get(key).unwrap_or(&Value::Null);
     let said = match record.kind {
-        "started" => format!("{}, from {}", text_of(of("language")), text_of(&of("origin")["way"])),
+        "started" => {
+            let amends = match of("amends")[0].as_str() {
+                Some(run) => format!(", amends {run}"),
+                None => String::new(),
+            };
+            format!("{}, from {}{amends}", text_of(of("language")), text_of(&of("origin")["way"]))
+        }
         "asked" => {
             let calls = of("calls").as_array().map(Vec::as_slice).unwrap_or_default();
             let calls: Vec<String> = calls
@@ -98,6 +104,15 @@ fn record(record: &RecordView) -> Vec<String> {
         }
         "answered" => match of("code") {
             Value::String(code) => format!("call {}: {code}, {}", of("call"), one_line(&text_of(of("message")), 80)),
+            _ if of("reused").is_object() => {
+                let bytes = count(of("bytes").as_u64().unwrap_or(0), "byte");
+                format!(
+                    "call {}: {bytes}, of call {} of run {}",
+                    of("call"),
+                    of("reused")["call"],
+                    text_of(&of("reused")["run"])
+                )
+            }
             _ => format!("call {}: {}, {} ms", of("call"), count(of("bytes").as_u64().unwrap_or(0), "byte"), of("ms")),
         },
         "ended" => text_of(of("state")),

@@ -1,8 +1,9 @@
 //! `tools call`.
 
-use refrain_runtime::{RunRequest, Tool};
+use refrain_runtime::{RunRequest, Tool, rounded_numbers};
 use serde_json::{Map, Value};
 
+use super::named;
 use crate::{
     commands::{
         report,
@@ -31,13 +32,17 @@ pub(crate) struct CallArgs {
 /// Runs `tools call`.
 pub(crate) async fn call(context: &Context, args: CallArgs) -> Result<Exit, CommandError> {
     let mut given = pairs(&args.args)?;
-    let runtime = context.runtime(Need::Sources)?;
-    let catalog = runtime.catalog().await;
+    let runtime = context.runtime_with(Need::Sources, |settings| named::keep(&mut settings.sources, &args.path))?;
+    let catalog = context.catalog(&runtime).await;
     let tool = super::find(&catalog, &args.path)?;
     for word in &args.args {
         if let Some((key, text)) = word.split_once('=').filter(|(key, _)| !key.ends_with(':')) {
             read_as_declared(tool, key, text, &mut given);
         }
+    }
+    if let Some(rounded) = rounded_numbers(&Value::Object(given.clone()).to_string()) {
+        let error = CommandError::usage(format!("an argument would be sent rounded: {rounded}"));
+        return Err(error.with_hint("send it as text, `\"…\"`, if the tool takes one"));
     }
     // Everything that makes a call of a script durable makes this one so.
     let script = format!("return await {}(args);", catalog.call_in(tool, runtime.settings().dialect));
@@ -48,6 +53,7 @@ pub(crate) async fn call(context: &Context, args: CallArgs) -> Result<Exit, Comm
         (error.line, error.column, error.frame, error.stack) = (None, None, None, None);
     }
     let exit = report::print(&context.ui, &report)?;
+    context.keep_observed(&runtime);
     runtime.close().await;
     Ok(exit)
 }
@@ -56,13 +62,24 @@ pub(crate) async fn call(context: &Context, args: CallArgs) -> Result<Exit, Comm
 /// number, `007` for a text stays a text.
 fn read_as_declared(tool: &Tool, key: &str, text: &str, given: &mut Map<String, Value>) {
     let schema = &tool.input_schema["properties"][key];
-    let types: Vec<&str> = match &schema["type"] {
-        Value::String(one) => vec![one],
-        Value::Array(all) => all.iter().filter_map(Value::as_str).collect(),
-        _ => return,
-    };
     let Ok(value) = serde_json::from_str::<Value>(text) else { return };
-    let is_taken = match &value {
+    let value = match &schema["type"] {
+        Value::String(one) => is_taken(&value, &[one]).then_some(value),
+        Value::Array(all) => {
+            let types: Vec<&str> = all.iter().filter_map(Value::as_str).collect();
+            is_taken(&value, &types).then_some(value)
+        }
+        // What a schema without a type says of values are the values themselves.
+        _ => listed(schema, &value, text),
+    };
+    if let Some(value) = value {
+        given.insert(key.to_owned(), value);
+    }
+}
+
+/// Returns whether a value that is no text is of one of the types, none of which is the text's own.
+fn is_taken(value: &Value, types: &[&str]) -> bool {
+    let is_one = match value {
         Value::Null => types.contains(&"null"),
         Value::Bool(_) => types.contains(&"boolean"),
         Value::Number(number) => {
@@ -72,9 +89,17 @@ fn read_as_declared(tool: &Tool, key: &str, text: &str, given: &mut Map<String, 
         Value::Object(_) => types.contains(&"object"),
         Value::String(_) => false,
     };
-    if is_taken && !types.contains(&"string") {
-        given.insert(key.to_owned(), value);
+    is_one && !types.contains(&"string")
+}
+
+/// Returns the value of an `enum` or `const` that is meant, unless the text itself is one of them.
+fn listed(schema: &Value, value: &Value, text: &str) -> Option<Value> {
+    let listed = schema["enum"].as_array().map_or_else(|| schema.get("const").into_iter().collect(), Vec::from_iter);
+    if listed.iter().any(|one| one.as_str() == Some(text)) {
+        return None;
     }
+    let is_meant = |one: &&Value| *one == value || value.is_number() && one.as_f64() == value.as_f64();
+    listed.into_iter().filter(|one| !one.is_string()).find(is_meant).cloned()
 }
 
 #[cfg(test)]
@@ -92,6 +117,7 @@ mod tests {
         tool.input_schema = Arc::new(json!({"type": "object", "properties": {
             "board": {"type": "string"}, "spec": {"type": "object"}, "count": {"type": "integer"}, "code": {"type": "string"},
             "either": {"type": ["string", "number"]}, "flag": {"type": ["boolean", "null"]}, "any": {},
+            "size": {"enum": [1, 2, "3", null, true]}, "one": {"const": 1}, "same": {"enum": [1, "1"]},
         }}));
         let check = |key: &str, text: &str, expect: Value| {
             let mut given = pairs(&[format!("{key}={text}")]).unwrap();
@@ -112,6 +138,13 @@ mod tests {
         check("either", "7", json!("7"));
         check("flag", "null", Value::Null);
         check("any", "7", json!("7"));
+        check("size", "1", json!(1));
+        check("size", "3", json!("3"));
+        check("size", "4", json!("4"));
+        check("size", "null", Value::Null);
+        check("size", "true", json!(true));
+        check("one", "1.0", json!(1));
+        check("same", "1", json!("1"));
         check("unknown", "7", json!("7"));
     }
 }

@@ -19,7 +19,7 @@ pub(crate) struct ListArgs {}
 /// Runs `tools list`.
 pub(crate) async fn list(context: &Context, _: ListArgs) -> Result<Exit, CommandError> {
     let runtime = context.runtime(Need::Sources)?;
-    let catalog = runtime.catalog().await;
+    let catalog = context.catalog(&runtime).await;
     let listing = ToolListing::in_dialect(&catalog, runtime.settings().dialect);
     if context.ui.is_json() {
         context.ui.json(&super::listing_json(&listing))?;
@@ -28,7 +28,7 @@ pub(crate) async fn list(context: &Context, _: ListArgs) -> Result<Exit, Command
         if listing.tools.is_empty() {
             context.ui.say("there are no tools");
         } else {
-            context.ui.data(&lines(&listing.tools))?;
+            context.ui.listing(&lines(&listing.tools))?;
         }
     }
     runtime.close().await;

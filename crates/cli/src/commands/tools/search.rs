@@ -28,7 +28,7 @@ pub(crate) struct SearchArgs {
 /// Runs `tools search`.
 pub(crate) async fn search(context: &Context, args: SearchArgs) -> Result<Exit, CommandError> {
     let runtime = context.runtime(Need::Sources)?;
-    let catalog = runtime.catalog().await;
+    let catalog = context.catalog(&runtime).await;
     super::tell_troubles(&context.ui, &catalog);
     let words = args.words.join(" ");
     let query =
@@ -46,12 +46,17 @@ pub(crate) async fn search(context: &Context, args: SearchArgs) -> Result<Exit, 
     }
     let next = found.next(&query).map(|next| next.to_string());
     if context.ui.is_json() {
-        context.ui.json(&json!({ "tools": found.hits, "unmatched": found.unmatched, "next_cursor": next }))?;
+        context.ui.json(&json!({
+            "tools": found.hits,
+            "unmatched": found.unmatched,
+            "next_cursor": next,
+            "sources": catalog.sources().iter().map(super::source_json).collect::<Vec<_>>(),
+        }))?;
     } else if found.hits.is_empty() {
         context.ui.say("`refrain tools list` shows every tool");
     } else {
         let lines = found.hits.iter().map(|hit| format!("{}\n    {}\n", hit.signature, hit.summary));
-        context.ui.data(&lines.collect::<String>())?;
+        context.ui.listing(&lines.collect::<String>())?;
         if let Some(next) = next {
             context.ui.say(&format!("{} of {}; more with `--cursor {next}`", found.hits.len(), found.total));
         }

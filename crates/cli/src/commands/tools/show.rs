@@ -2,10 +2,20 @@
 
 use std::fmt::Write as _;
 
-use refrain_runtime::{Description, NO_APPROVAL, ToolView};
+use refrain_runtime::{Description, NO_APPROVAL, ToolView, Unresolved};
 use serde_json::{Value, json};
 
-use crate::{config::Need, context::Context, error::CommandError, exit::Exit, text::json};
+use super::named;
+use crate::{
+    config::Need,
+    context::Context,
+    error::CommandError,
+    exit::Exit,
+    text::{cut::bounded, json, visible::on_one_line},
+};
+
+/// As much of a description or a schema is shown. JSON has all of it.
+const MOST_BYTES: usize = 8 << 10;
 
 /// Show tools: what they do, take and give
 #[derive(clap::Args, Clone, Debug)]
@@ -17,9 +27,14 @@ pub(crate) struct ShowArgs {
 
 /// Runs `tools show`.
 pub(crate) async fn show(context: &Context, args: ShowArgs) -> Result<Exit, CommandError> {
-    let runtime = context.runtime(Need::Sources)?;
+    let runtime = context.runtime_with(Need::Sources, |settings| {
+        // Where tools have no source before them, what one is called depends on all.
+        if !settings.dialect.is_some_and(|dialect| dialect.flat) {
+            named::keep(&mut settings.sources, &args.path);
+        }
+    })?;
     let dialect = runtime.settings().dialect;
-    let catalog = runtime.catalog().await;
+    let catalog = context.catalog(&runtime).await;
     let is_pattern = args.path.contains(['*', '?']) && catalog.find(&args.path).is_err();
     let mut shown = Vec::new();
     if is_pattern {
@@ -28,18 +43,28 @@ pub(crate) async fn show(context: &Context, args: ShowArgs) -> Result<Exit, Comm
                 Ok(tool) => shown.push(catalog.description_of(tool, dialect)),
                 // More than are shown.
                 Err(error) if !shown.is_empty() => context.ui.say(&format!("note: {error}")),
+                // A source that is down has no tools that a pattern could fit.
                 Err(error) => {
-                    return Err(
-                        CommandError::failed(error.to_string()).with_hint("`refrain tools list` shows every tool")
-                    );
+                    if let Err(down @ Unresolved::SourceDown { .. }) = catalog.find(&args.path) {
+                        return Err(super::unresolved(&catalog, &args.path, &down));
+                    }
+                    super::tell_troubles(&context.ui, &catalog);
+                    let error = CommandError::failed(error.to_string());
+                    return Err(error.with_hint("`refrain tools list` shows every tool"));
                 }
             }
         }
+        super::tell_troubles(&context.ui, &catalog);
     } else {
-        shown.push(catalog.description_of(super::find(&catalog, &args.path)?, dialect));
+        let tool = super::find(&catalog, &args.path)?;
+        let source = catalog.sources().iter().find(|source| source.name == tool.source);
+        if let Some(source) = source.filter(|source| super::is_unwell(source)) {
+            super::tell_trouble(&context.ui, source);
+        }
+        shown.push(catalog.description_of(tool, dialect));
     }
     if !context.ui.is_json() {
-        context.ui.data(&shown.iter().map(lines).collect::<Vec<_>>().join("\n"))?;
+        context.ui.listing(&shown.iter().map(lines).collect::<Vec<_>>().join("\n"))?;
     } else if is_pattern {
         context.ui.json(&json!({ "tools": shown.iter().map(object).collect::<Vec<_>>(), "next_cursor": null }))?;
     } else {
@@ -64,9 +89,9 @@ fn object(shown: &Description) -> Value {
 
 fn lines(shown: &Description) -> String {
     let tool = &shown.tool;
-    let mut text = format!("{}\n", shown.path);
+    let mut text = format!("{}\n", on_one_line(&shown.path));
     if !tool.description.is_empty() {
-        let _ = writeln!(text, "\n{}\n", tool.description.trim());
+        let _ = writeln!(text, "\n{}\n", bounded(tool.description.trim(), MOST_BYTES));
     }
     let _ = writeln!(text, "call      {}", shown.call);
     let _ = writeln!(text, "input     {}", shown.input);
@@ -80,17 +105,21 @@ fn lines(shown: &Description) -> String {
     for note in &tool.notes {
         let _ = writeln!(text, "note      {note}");
     }
-    let _ = writeln!(text, "\ninput schema\n{}", json::pretty(&tool.input_schema.to_string()));
+    let _ = writeln!(text, "\ninput schema\n{}", schema(&tool.input_schema));
     let output = match (&tool.output_schema, &tool.observed) {
-        (Some(schema), _) => format!("output schema\n{}", json::pretty(&schema.to_string())),
+        (Some(schema), _) => format!("output schema\n{}", self::schema(schema)),
         (None, Some(observed)) => format!(
             "no output schema is declared; this was observed in {} {}\n{}",
             observed.calls,
             if observed.calls == 1 { "result" } else { "results" },
-            json::pretty(&observed.schema.to_string())
+            schema(&observed.schema)
         ),
         (None, None) => "no output schema is declared".to_owned(),
     };
     let _ = writeln!(text, "\n{output}");
     text
+}
+
+fn schema(schema: &Value) -> String {
+    bounded(&json::pretty(&schema.to_string()), MOST_BYTES)
 }

@@ -71,3 +71,27 @@ fn a_parked_run_tells_what_it_waits_for_and_what_to_do() {
     run 018bcfe5-6800-7fff-bfff-ffffffffffff: parked, 0 calls, 0 bytes from tools, 0 bytes returned, 0 ms
     "#);
 }
+
+#[test]
+fn notes_that_say_the_same_are_said_once_with_their_number() {
+    let note = |message: &str, line: &str| format!(r#"{{"kind": "tool", "message": "{message}"{line}}}"#);
+    let mut all = vec![note("a", r#", "line": 3"#), note("b", ""), note("c", r#", "line": 9"#)];
+    all.extend((0..23).map(|n| note("a", &format!(r#", "line": {}"#, n + 4))));
+    all.push(note("b", ""));
+    all.extend((0..4).map(|n| note(&format!("d {n}"), "")));
+    let report = format!(
+        r#"{{"run_id": null, "status": "completed", "text": "", "images": [], "logs": [], "calls": [], "notes": [{}],
+            "usage": {{"calls": 0, "tool_bytes": 0, "result_bytes": 0, "active_ms": 0, "cpu_fuel": 0}}}}"#,
+        all.join(",")
+    );
+    insta::assert_snapshot!(check(&report), @"
+    --- data
+    --- talk
+    note: a (24 times, first in line 3)
+    note: b (2 times)
+    note: c (line 9)
+    note: d 0
+    note: d 1
+    note: 2 more notes of the kind `tool`; `--output json` has all of them
+    ");
+}

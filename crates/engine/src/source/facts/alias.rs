@@ -7,7 +7,7 @@
 use oxc::{
     ast::{
         AstKind,
-        ast::{BindingPattern, Expression, PropertyKey},
+        ast::{BindingPattern, Expression, PropertyKey, UnaryOperator},
     },
     semantic::{NodeId, SymbolId},
     span::GetSpan,
@@ -50,6 +50,16 @@ impl Walk<'_, '_, '_> {
                     names.push(name.to_string());
                 }
                 AstKind::CallExpression(call) if !names.is_empty() && tree.is_callee(call, node) => break,
+                // Whether it is there, a script may ask.
+                AstKind::IfStatement(_) | AstKind::LogicalExpression(_) if !names.is_empty() => break,
+                AstKind::ConditionalExpression(choice)
+                    if !names.is_empty() && choice.test.span() == tree.kind(whole).span() =>
+                {
+                    break;
+                }
+                AstKind::UnaryExpression(unary) if !names.is_empty() && unary.operator == UnaryOperator::LogicalNot => {
+                    break;
+                }
                 AstKind::VariableDeclarator(declarator) => {
                     self.bind(&declarator.id, names);
                     return;

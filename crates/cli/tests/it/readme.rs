@@ -1,0 +1,62 @@
+//! What the README prints, run as printed.
+
+use serde_json::{Value, json};
+
+use crate::place::{Place, root};
+
+fn readme() -> String {
+    std::fs::read_to_string(root().join("README.md")).unwrap()
+}
+
+/// The fenced blocks of a language.
+fn blocks(language: &str) -> Vec<String> {
+    let text = readme();
+    let fence = format!("```{language}\n");
+    text.split(&fence).skip(1).map(|rest| rest.split("```").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_commands_for_tools_run_as_printed() {
+    let place = Place::new();
+    crate::demo::repository(&place);
+    let lines: Vec<String> = blocks("sh").iter().flat_map(|block| block.lines()).map(str::to_owned).collect();
+    let commands: Vec<Vec<&str>> =
+        lines.iter().filter_map(|line| line.strip_prefix("refrain ")).map(|line| line.split(' ').collect()).collect();
+    assert!(commands.len() >= 3, "{lines:?}");
+    for command in commands {
+        place.run(&command).expect(0);
+    }
+    let called = place.run(&["tools", "call", "demo.list_commits", "limit=3", "--output", "json"]).expect(0).json();
+    assert_eq!(called["calls"][0]["args"], json!({"limit": 3}), "{called:#}");
+}
+
+/// The other sources of the example need a network.
+#[test]
+fn the_example_of_a_command_tool_gives_what_is_said() {
+    let toml = blocks("toml").remove(0);
+    let own = &toml[toml.find("[sources.disk]").unwrap()..];
+    let place = Place::with_config(own);
+    place.write("sizes.ts", &blocks("ts")[0]);
+    let sizes = place.run(&["run", "sizes.ts", "--output", "json"]).expect(0).json();
+    let folders: Vec<&Value> = sizes["result"].as_array().unwrap().iter().map(|size| &size["folder"]).collect();
+    assert_eq!(folders, [".", ".."], "{sizes:#}");
+    assert!(sizes["result"][0]["kilobytes"].is_string(), "{sizes:#}");
+    let shown = place.run(&["tools", "show", "disk.usage", "--output", "json"]).expect(0).json();
+    let output = shown["output"].as_str().unwrap();
+    assert!(readme().contains(&format!("`{output}`")), "{output}");
+}
+
+/// When this changes, so do the README and the declarations of `ask`, `store` and `load`.
+#[test]
+fn a_person_cannot_be_asked_yet_and_what_is_stored_ends_with_its_run() {
+    let place = Place::new();
+    let script = "store('a', { b: 1 });
+        return [await ask('may I?').catch((error) => error.code), load('a'), load('c') === undefined];";
+    let (code, report) = place.report(script, &["--session", "s"]);
+    assert_eq!((code, &report["result"]), (Some(0), &json!(["denied", {"b": 1}, true])), "{report:#}");
+    let (_, later) = place.report("return load('a') === undefined", &["--session", "s"]);
+    assert_eq!(later["result"], json!(true), "{later:#}");
+    let types = place.run(&["types"]).expect(0).stdout;
+    assert!(types.contains("which in this version is always so") && types.contains("until the run ends"), "{types}");
+    assert!(readme().contains("rejects with the code `denied`"));
+}
