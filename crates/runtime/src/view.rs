@@ -107,8 +107,11 @@ impl RunDetail {
             Some(Record::Started(started)) => started.script.clone(),
             _ => String::new(),
         };
-        let next = (!summary.state.is_over() && summary.owner.is_none())
-            .then(|| format!("refrain runs resume {}", summary.run));
+        let next = match (summary.state, &summary.owner) {
+            (RunState::Failed, _) => Some(format!("refrain amend {} FILE", summary.run)),
+            (state, None) if !state.is_over() => Some(format!("refrain runs resume {}", summary.run)),
+            _ => None,
+        };
         let journal = records.iter().enumerate().map(|(seq, record)| RecordView::of(seq as u64, record)).collect();
         Self { run: RunView::of(summary), script, journal, report, next }
     }
