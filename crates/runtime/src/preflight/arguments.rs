@@ -48,6 +48,9 @@ pub(super) fn check(tool: &Tool, argument: &Argument) -> Option<Fault> {
             return refused(message, found.position.unwrap_or(argument.position));
         }
     }
+    if let Some(fault) = misspelt(tool, given) {
+        return Some(fault);
+    }
     (argument.ignored > 0).then(|| Fault {
         message: format!(
             "`{path}` takes one object of arguments, and the {} after it {} ignored; signature: {}",
@@ -57,6 +60,24 @@ pub(super) fn check(tool: &Tool, argument: &Argument) -> Option<Fault> {
         ),
         position: argument.position,
         is_sure: false,
+    })
+}
+
+/// A key that the tool takes, as an open schema takes any, and does not know, while it knows one that is nearly the same.
+fn misspelt(tool: &Tool, given: &Literal) -> Option<Fault> {
+    let Literal::Object { fields, .. } = given else { return None };
+    let properties = tool.input_schema.get("properties")?.as_object()?;
+    let is_given = |name: &str| fields.iter().any(|field| field.name == name);
+    fields.iter().filter(|field| !properties.contains_key(&field.name)).find_map(|field| {
+        let free = properties.keys().map(String::as_str).filter(|name| !is_given(name));
+        // Two letters are too few for the measure of what is near, and another case of the same is near enough.
+        let same = free.clone().find(|name| name.eq_ignore_ascii_case(&field.name));
+        let near = same.or_else(|| near::nearest(&field.name, free))?;
+        Some(Fault {
+            message: format!("`{}` does not say that it takes `{}`; did you mean `{near}`?", tool.path(), field.name),
+            position: field.position,
+            is_sure: false,
+        })
     })
 }
 

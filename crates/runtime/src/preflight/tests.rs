@@ -325,6 +325,9 @@ const ARGUMENTS: Table = &[
     ),
     ("return await tools.fares.quote_fare({ from: 1n })", &["! invalid_arguments 1:39 BigInt"]),
     // Not surely sent, or not surely fatal.
+    ("return await tools.fares.quote_fare({ frm: 'x' })", &["? invalid_arguments 1:39 did you mean `from`?"]),
+    ("return await tools.fares.quote_fare({ From: args.a })", &["? invalid_arguments 1:39 did you mean `from`?"]),
+    ("return await tools.fares.quote_fare({ from: 'x', form: 'y', other: 1 })", &[]),
     ("if (args.n) await tools.github.list_issues({});\nreturn 1", &["? invalid_arguments 1:44 owner"]),
     ("try { await tools.github.list_issues({}) } catch {}\nreturn 1", &["? invalid_arguments 1:38 owner"]),
     (
