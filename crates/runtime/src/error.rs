@@ -37,6 +37,18 @@ pub enum RuntimeError {
         /// What is wrong with it.
         what: String,
     },
+    /// A source whose tools it calls is not there. It stays as it is, and goes on once the source is.
+    #[error(
+        "run `{run}` waits for source `{source_name}`: {why}; mend it and resume the run again, or `refrain amend` it"
+    )]
+    Blocked {
+        /// The run.
+        run: RunId,
+        /// The source.
+        source_name: String,
+        /// Why it is not there.
+        why: String,
+    },
     /// Ours to mend.
     #[error("bug: {what}; please report it")]
     Bug {

@@ -7,30 +7,31 @@ use std::{
 
 use refrain_catalog::{Catalog, Diagnosis, Dialect, Observed, SourceStatus, Sources};
 use refrain_engine::{
-    Engine, Language, Prepared, SourceMap, Start,
+    Engine, Prepared, Start,
     source::{self, Facts},
 };
-use refrain_journal::{
-    BlobHash, EndState, Ended, Flush, Journal, JournalError, Json, Lease, Page, Record, RunId, Seq, Started, Successor,
-    Take,
-};
-use serde::{Deserialize, Serialize};
+use refrain_journal::{EndState, Ended, Journal, Json, Lease, Page, Record, RunId, Started};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
 use crate::{
-    amend::Earlier,
     clock::{Clock, SystemClock},
-    config::{Durability, LimitSettings, Settings},
+    config::{LimitSettings, Settings},
     drive::{Drive, Driven, Tools},
     error::RuntimeError,
-    preflight::{self, Certainty, Finding},
+    preflight,
     report::{Note, Report, ReportStatus, Script, Usage},
     rounded,
     run::Run,
     ticker::Ticker,
     view::{RunDetail, RunListing},
 };
+
+mod resume;
+mod start;
+
+pub use start::{AmendRequest, Origin, RunRequest};
 
 /// How long a run waits for sources that were never connected. Those that are late are listed as connecting.
 const SOURCES_WAIT: Duration = Duration::from_secs(10);
@@ -51,118 +52,8 @@ pub struct Runtime {
     stored: Mutex<Option<Stored>>,
 }
 
-/// What is to be said of a script before it runs.
-struct Remarks {
-    findings: Vec<Finding>,
-    of_the_form: Vec<Note>,
-}
-
-impl Remarks {
-    /// What is told beside the result: everything that does not stop the run.
-    fn notes(&self) -> Vec<Note> {
-        let suspected = self.findings.iter().filter(|finding| finding.certainty == Certainty::Suspected);
-        self.of_the_form.iter().cloned().chain(suspected.map(Note::from)).collect()
-    }
-}
-
 /// A catalog and its stored form.
 type Stored = (Arc<Catalog>, Arc<Vec<u8>>);
-
-/// A script to run.
-#[derive(Clone, Debug)]
-pub struct RunRequest {
-    /// The text, as it was sent.
-    pub script: String,
-    /// Its language.
-    pub language: Language,
-    /// What the script sees as `args`.
-    pub args: Map<String, Value>,
-    /// The session that it belongs to.
-    pub session: Option<String>,
-    /// Lowers `timeout_ms`; never raises it.
-    pub timeout_ms: Option<u64>,
-    /// The names under which the script sees the tools, in place of the settings'.
-    pub dialect: Option<&'static Dialect>,
-    /// Where it came from.
-    pub origin: Origin,
-}
-
-impl RunRequest {
-    /// A request with nothing but a script.
-    #[must_use]
-    pub fn new(script: impl Into<String>, origin: Origin) -> Self {
-        Self {
-            script: script.into(),
-            language: Language::default(),
-            args: Map::new(),
-            session: None,
-            timeout_ms: None,
-            dialect: None,
-            origin,
-        }
-    }
-}
-
-/// A script to run in place of another.
-#[derive(Clone, Debug)]
-pub struct AmendRequest {
-    /// The corrected text, as it was sent.
-    pub script: String,
-    /// Its language.
-    pub language: Language,
-    /// What to do where the old run is not over and has an owner that is alive.
-    pub take: Take,
-    /// Where it came from.
-    pub origin: Origin,
-}
-
-/// A script that can start.
-struct Ready {
-    read: source::Script,
-    catalog: Arc<Catalog>,
-    /// Its stored form.
-    kept: Arc<Vec<u8>>,
-    fingerprint: String,
-    limits: LimitSettings,
-    notes: Vec<Note>,
-}
-
-impl Ready {
-    /// The start record, as far as the script and this process decide it.
-    fn started(&self) -> Result<Started, RuntimeError> {
-        let nothing = Json::from_value(&json!({}));
-        Ok(Started {
-            script: String::new(),
-            language: String::new(),
-            javascript: self.read.prepared.javascript.clone(),
-            source_map: Some(self.read.prepared.map.to_json().to_owned()),
-            seed: 0,
-            started_ms: 0,
-            args: nothing.clone(),
-            limits: stored(&self.limits)?,
-            fingerprint: self.fingerprint.clone(),
-            catalog: BlobHash::of(&self.kept),
-            session: None,
-            store: nothing.clone(),
-            origin: nothing,
-            dialect: None,
-            amends: Vec::new(),
-        })
-    }
-}
-
-/// Where a run came from. Kept in its start record.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Origin {
-    /// The way in: `cli` or `mcp`.
-    pub way: String,
-    /// The client's name and version, as it gives them.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub client: Option<String>,
-}
-
-/// What tells the caller a run's id before the script starts.
-type OnStart<'a> = &'a (dyn Fn(RunId) + Send + Sync);
 
 impl Runtime {
     /// Takes the settings. Journal, engine and sources are opened when they are first needed.
@@ -200,222 +91,6 @@ impl Runtime {
     #[must_use]
     pub fn observed(&self) -> Observed {
         self.sources.observed()
-    }
-
-    /// Runs a script to its end. `on_start` hears the run's id once the run is in the journal and before the script starts.
-    ///
-    /// A script that fails is a report. Dropped half way, the run stays in the journal and can be resumed.
-    ///
-    /// # Errors
-    ///
-    /// [`RuntimeError::Journal`] and [`RuntimeError::Engine`]. When `on_start` was called, the run can be resumed.
-    pub async fn run(&self, request: RunRequest, on_start: OnStart<'_>) -> Result<Report, RuntimeError> {
-        let dialect = request.dialect.or(self.settings.dialect);
-        let ready = match self.ready(&request.script, dialect, request.timeout_ms).await? {
-            Ok(ready) => ready,
-            Err(report) => return Ok(*report),
-        };
-        let started = Started {
-            script: request.script,
-            language: request.language.name().into(),
-            seed: u64::from_le_bytes(random()?),
-            started_ms: self.clock.now_ms(),
-            args: Json::from_value(&Value::Object(request.args)),
-            session: request.session,
-            store: Json::from_value(&json!({})),
-            origin: stored(&request.origin)?,
-            dialect: dialect.map(|dialect| dialect.name.to_owned()),
-            amends: Vec::new(),
-            ..ready.started()?
-        };
-        let id = RunId::from_parts(started.started_ms, random()?);
-        let lease = self.journal().await?.create(id, &started, &[ready.kept.to_vec()], self.flush()).await?;
-        on_start(id);
-        self.begin(&lease, &started, ready, dialect, None).await
-    }
-
-    /// Runs a corrected script in place of one that was run before: what that one finished is not done again.
-    ///
-    /// The new run has the old one's arguments, session, seed and clock. A call with the tool and the arguments of one that the
-    /// old run finished is answered from its journal; see the report's `amends`. A run that is not over is cancelled in the same
-    /// commit in which the new one starts.
-    ///
-    /// # Errors
-    ///
-    /// As [`run`](Self::run); [`RuntimeError::Journal`] with `Held` while another process that is alive drives the old run.
-    pub async fn amend(
-        &self,
-        old: RunId,
-        request: AmendRequest,
-        on_start: OnStart<'_>,
-    ) -> Result<Report, RuntimeError> {
-        let journal = self.journal().await?;
-        let dialect = dialect_of(old, &*start_of(old, journal.read(old).await?.first())?)?;
-        let ready = match self.ready(&request.script, dialect, None).await? {
-            Ok(ready) => ready,
-            Err(report) => return Ok(*report),
-        };
-        // From here on nobody else drives it, so what is read now is all there is.
-        let held = match journal.acquire(old, request.take, self.clock.now_ms()).await {
-            Ok(lease) => Some(lease),
-            Err(JournalError::Over { .. }) => None,
-            Err(error) => return Err(error.into()),
-        };
-        let records = journal.read(old).await?;
-        let at = Seq(records.len() as u64);
-        let before = start_of(old, records.first())?;
-        let mut chain = vec![(old, records)];
-        for older in before.amends.clone() {
-            chain.push((older, journal.read(older).await?));
-        }
-        let started = Started {
-            script: request.script,
-            language: request.language.name().into(),
-            origin: stored(&request.origin)?,
-            amends: chain.iter().map(|(run, _)| *run).collect(),
-            seed: before.seed,
-            started_ms: before.started_ms,
-            args: before.args,
-            session: before.session,
-            store: before.store,
-            dialect: before.dialect,
-            ..ready.started()?
-        };
-        let id = RunId::from_parts(self.clock.now_ms(), random()?);
-        let blobs = [ready.kept.to_vec()];
-        let lease = match &held {
-            Some(held) => {
-                let last = Record::Ended(Ended {
-                    state: EndState::Cancelled,
-                    ended_ms: self.clock.now_ms(),
-                    report: stored(&Report::amended(old, id))?,
-                });
-                let next = Successor { run: id, start: &started, blobs: &blobs };
-                journal.replace(held, at, &last, next, self.flush()).await?
-            }
-            None => journal.create(id, &started, &blobs, self.flush()).await?,
-        };
-        on_start(id);
-        self.begin(&lease, &started, ready, dialect, Earlier::new(chain)).await
-    }
-
-    /// What a script needs before it can start; or the report, where it cannot.
-    async fn ready(
-        &self,
-        script: &str,
-        dialect: Option<&'static Dialect>,
-        timeout_ms: Option<u64>,
-    ) -> Result<Result<Ready, Box<Report>>, RuntimeError> {
-        let read = match read(script, preflight::roots(dialect)).await? {
-            Ok(read) => read,
-            Err(error) => return Ok(Err(Box::new(Report::syntax(script, &error)))),
-        };
-        let (journal, engine, catalog) =
-            tokio::join!(self.journal(), self.engine(), self.catalog_for(script, &read.facts, dialect));
-        journal?;
-        let (engine, _) = engine?;
-        let remarks = self.remarks(engine, &read, &catalog, dialect).await?;
-        if let Some(error) = preflight::refusal(script, &remarks.findings) {
-            return Ok(Err(Box::new(Report::refused(error, remarks.notes()))));
-        }
-        let mut limits = self.settings.limits;
-        for own in [timeout_ms, read.options.timeout_ms].into_iter().flatten() {
-            limits.timeout_ms = limits.timeout_ms.min(own);
-        }
-        let (kept, fingerprint, notes) = (self.kept(&catalog)?, engine.fingerprint(), remarks.notes());
-        Ok(Ok(Ready { read, catalog, kept, fingerprint, limits, notes }))
-    }
-
-    /// Drives a run that was just created to its end.
-    async fn begin(
-        &self,
-        lease: &Lease,
-        started: &Started,
-        ready: Ready,
-        dialect: Option<&'static Dialect>,
-        earlier: Option<Earlier>,
-    ) -> Result<Report, RuntimeError> {
-        let (durability, started_ms) = (self.settings.durability, started.started_ms);
-        let run = Run::new(lease.run(), ready.catalog, None, durability, dialect, started_ms, Vec::new());
-        let run = run.correcting(earlier);
-        let mut report = self.drive(lease, run, started, &ready.read.prepared, ready.limits, ready.notes).await?;
-        report.max_output_tokens = ready.read.options.max_output_tokens;
-        Ok(report)
-    }
-
-    /// How durable the start of a run is.
-    fn flush(&self) -> Flush {
-        match self.settings.durability {
-            Durability::Power => Flush::Disk,
-            Durability::Effects | Durability::Process => Flush::Process,
-        }
-    }
-
-    /// What is to be said of a script before it runs.
-    async fn remarks(
-        &self,
-        engine: &Engine,
-        read: &source::Script,
-        catalog: &Catalog,
-        dialect: Option<&Dialect>,
-    ) -> Result<Remarks, RuntimeError> {
-        let globals = self.globals.get_or_try_init(|| preflight::globals_of(engine)).await?;
-        Ok(Remarks {
-            findings: preflight::check(&read.facts, catalog, globals, dialect),
-            of_the_form: read.remarks.iter().map(Note::from).collect(),
-        })
-    }
-
-    /// Takes a run up where its journal ends. A run that is over answers with its report, and nothing runs.
-    ///
-    /// # Errors
-    ///
-    /// [`RuntimeError::Journal`] with `Held` while another process that is alive drives it.
-    pub async fn resume(&self, id: RunId, take: Take) -> Result<Report, RuntimeError> {
-        let journal = self.journal().await?;
-        if let Some(report) = finished(id, &journal.read(id).await?)? {
-            return Ok(report);
-        }
-        let lease = match journal.acquire(id, take, self.clock.now_ms()).await {
-            Ok(lease) => lease,
-            // It ended between the look and the try.
-            Err(JournalError::Over { .. }) => {
-                return finished(id, &journal.read(id).await?)?
-                    .ok_or_else(|| unusable(id, "it is over and has no end record"));
-            }
-            Err(error) => return Err(error.into()),
-        };
-        let mut records = journal.read(id).await?.into_iter();
-        let started = start_of(id, records.next().as_ref())?;
-        let mut chain = Vec::new();
-        for older in &started.amends {
-            chain.push((*older, journal.read(*older).await?));
-        }
-        let limits: LimitSettings =
-            started.limits.parse().map_err(|error| unusable(id, &format!("its limits: {error}")))?;
-        let kept = journal.blob(started.catalog).await?;
-        let catalog: Catalog =
-            serde_json::from_slice(&kept).map_err(|error| unusable(id, &format!("its catalog: {error}")))?;
-        let dialect = dialect_of(id, &started)?;
-        // Read anew for what it names and for what is said beside the result; what runs is what ran before.
-        let read = read(&started.script, preflight::roots(dialect)).await?;
-        let present = match &read {
-            Ok(read) => self.catalog_for(&started.script, &read.facts, dialect).await,
-            Err(_) => self.catalog().await, // a later version that reads scripts otherwise
-        };
-        let durability = self.settings.durability;
-        let run =
-            Run::new(id, Arc::new(catalog), Some(present), durability, dialect, started.started_ms, records.collect())
-                .correcting(Earlier::new(chain));
-        let prepared = Prepared {
-            javascript: started.javascript.clone(),
-            map: started.source_map.as_deref().map(SourceMap::from_json).unwrap_or_default(),
-        };
-        let notes = match &read {
-            Ok(read) => self.remarks(&self.engine().await?.0, read, run.catalog(), dialect).await?.notes(),
-            Err(_) => Vec::new(),
-        };
-        self.drive(&lease, run, &started, &prepared, limits, notes).await
     }
 
     async fn drive(

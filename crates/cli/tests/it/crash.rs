@@ -211,3 +211,70 @@ fn the_example_survives_a_kill_at_any_time() {
         assert_eq!(report["result"], whole["result"], "killed after {ms} ms");
     }
 }
+
+/// The call in flight at the kill is not safe: the corrected script is told so and nothing else runs twice.
+#[test]
+fn a_killed_run_is_amended_and_none_of_its_finished_calls_is_made_again() {
+    let gate = 20;
+    let place = place("unsafe", gate);
+    let id = killed(&place);
+    place.write("corrected.ts", &SCRIPT.replace("let n = 1; n <= 40; n++", "let n = 40; n >= 1; n--"));
+    let report = place.run(&["amend", &id, "corrected.ts", "--output", "json"]).expect(0).json();
+    assert_eq!(report["result"], json!({ "finished": CALLS - 1, "interrupted": 1 }));
+    let amends = &report["amends"];
+    assert_eq!(
+        (&amends["run_id"], &amends["reused"], &amends["ran"]),
+        (&json!(id), &json!(gate - 1), &json!(CALLS - gate))
+    );
+    assert_eq!(lines(&place), once_each_but(gate, 1));
+    // The old run is over, and says what became of it.
+    let old = place.run(&["runs", "show", &id, "--output", "json"]).expect(0).json();
+    assert_eq!(old["status"], "cancelled");
+    let told = old["report"]["notes"][0]["message"].as_str().unwrap();
+    assert!(told.contains(report["run_id"].as_str().unwrap()), "{told}");
+}
+
+#[test]
+fn a_run_that_is_alive_is_amended_by_force_and_its_owner_writes_no_more() {
+    let place = place("unsafe", 20);
+    let running = start(&place);
+    let id = place.run(&["runs", "list", "--output", "json"]).expect(0).json()["runs"][0]["run_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    place.write("corrected.ts", "return await tools.log.append({ line: 1 })");
+    let held = place.run(&["amend", &id, "corrected.ts"]).expect(1);
+    assert!(held.stderr.contains("amend") && held.stderr.contains("--take"), "{}", held.stderr);
+    let report = place.run(&["amend", &id, "corrected.ts", "--take", "--output", "json"]).expect(0).json();
+    assert_eq!((statuses(&report), &report["result"]), (vec!["reused"], &json!("done 1")));
+    // The tool that stands at the gate is let go, and what it gives is refused.
+    let tool = place.read("reached").trim().to_owned();
+    std::process::Command::new("kill").arg(&tool).status().unwrap();
+    let done = running.end();
+    assert_eq!(done.code, Some(1), "{done}");
+    assert!(lines(&place)[&1] == 1 && !lines(&place).contains_key(&21), "{:?}", lines(&place));
+}
+
+/// What fails is journaled as what works is, so a run does not go on without the sources that it needs.
+#[test]
+fn a_run_waits_for_a_source_that_is_gone_and_goes_on_when_it_is_back() {
+    let place = place("safe", 20);
+    let id = killed(&place);
+    let settings = place.read("refrain.toml");
+    for (now, why) in [
+        ("", "the settings do not have it any more"),
+        (&*settings.replace("\"sh\"", "\"no-such-program\""), "no-such-program"),
+    ] {
+        place.write("refrain.toml", now);
+        let refused = place.run(&["runs", "resume", &id]).expect(1);
+        assert!(
+            refused.stderr.contains("waits for source `log`") && refused.stderr.contains(why),
+            "{}",
+            refused.stderr
+        );
+        assert_eq!(place.run(&["runs", "show", &id, "--output", "json"]).expect(0).json()["status"], "running");
+    }
+    place.write("refrain.toml", &settings);
+    let report = resume(&place, &id).expect(0).json();
+    assert_eq!(report["result"], json!({ "finished": CALLS, "interrupted": 0 }));
+}
