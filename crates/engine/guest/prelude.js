@@ -224,9 +224,41 @@
   };
 
   const session = new ThisMap();
+  // What is to be left in the store of the session when the script ends well, and what must be there for that: a value, or
+  // undefined where nothing may be.
+  const written = new ThisMap();
+  const guards = new ThisMap();
+  let storeValue = 0;
+  let storeAll = 0;
+  let storeUsed = 0;
   const storeKey = (key) => {
     if (typeof key !== "string") throw new ThisTypeError(`a key of the store is a string, not ${show(key)}`);
     return key;
+  };
+
+  const size = (key, json) => (json === undefined ? 0 : key.length + json.length);
+  const kib = (characters) => `${floor(characters / 1024)} KiB`;
+  const put = (key, json) => {
+    const more = size(key, json);
+    if (more > storeValue) {
+      throw new ThisRangeError(`\`${short(key)}\` is too large for the store: ${kib(more)}, and one value may have ${kib(storeValue)} (\`store_kb\`); keep less of it`);
+    }
+    const used = storeUsed - size(key, session.get(key)) + more;
+    if (used > storeAll) {
+      throw new ThisRangeError(`the store of the session is full: with \`${short(key)}\` it would have ${kib(used)}, and may have ${kib(storeAll)} (four times \`store_kb\`); delete keys with \`store(key, undefined)\``);
+    }
+    storeUsed = used;
+    if (json === undefined) session.delete(key);
+    else session.set(key, json);
+    written.set(key, json);
+  };
+  // Said once, at the end: what a script that fails stores is not kept, and one that stores in a loop says it once.
+  const leave = () => {
+    written.forEach((json, key) => {
+      const entry = { __proto__: null, key, json: json ?? null };
+      if (guards.has(key)) entry.guard = { was: guards.get(key) ?? null };
+      output(STORE, encode(entry, TO_SHOW, "store"));
+    });
   };
 
   const parallel = async (items, work, { concurrency = 8 } = {}) => {
@@ -281,7 +313,10 @@
     console,
     text: (...values) => output(TEXT, short(showAll(values))),
     image,
-    exit: () => endScript(),
+    exit: () => {
+      leave();
+      endScript();
+    },
     sleep,
     setTimeout,
     clearTimeout,
@@ -299,10 +334,15 @@
     ask: (question, options) => own("ask", { question, ...options }),
     progress: (fraction, message) => output(PROGRESS, encode({ fraction: +fraction || 0, message: message === undefined ? null : show(message) }, TO_SHOW, "progress")),
     parallel,
-    store: (key, value) => {
-      const json = value === undefined ? undefined : encode(value, AS_RESULT, `store(${show(key)})`);
-      session.set(storeKey(key), json);
-      output(STORE, encode({ key, json: json === undefined ? null : json }, TO_SHOW, "store"));
+    store: (key, value) => put(storeKey(key), value === undefined ? undefined : encode(value, AS_RESULT, `store(${show(key)})`)),
+    compareAndStore: (key, expected, value) => {
+      const was = session.get(storeKey(key));
+      const isOwn = written.has(key);
+      if ((expected === undefined ? undefined : encode(expected, AS_RESULT, "expected")) !== was) return false;
+      put(key, value === undefined ? undefined : encode(value, AS_RESULT, `compareAndStore(${show(key)})`));
+      // What counts is what the run found; its own writes are its own.
+      if (!isOwn) guards.set(key, was);
+      return true;
     },
     load: (key) => {
       const json = session.get(storeKey(key));
@@ -371,13 +411,17 @@
   const brief = (value) => apply(split, show(value), ["\n"])[0];
 
   return {
-    // facts: {"args": any, "tools": {source: [names]}, "store": {key: JSON text}, "room": number of bytes of output, "flat"?: {name: [source, tool]},
+    // facts: {"args": any, "tools": {source: [names]}, "store": {key: JSON text}, "storeRoom": {"value", "all": characters}, "room": number of bytes of output, "flat"?: {name: [source, tool]},
     //         "dialect": {"root": name, "flat": bool, "members"?: {name: global}, "globals"?: {name: global}, "values"?: {name: any}}}
     begin(facts) {
       hide(globalThis, "args", facts.args);
       const { dialect } = facts;
       if (facts.room) room = facts.room;
-      for (const key of ownKeys(facts.store ?? {})) session.set(key, facts.store[key]);
+      for (const key of ownKeys(facts.store ?? {})) {
+        session.set(key, facts.store[key]);
+        storeUsed += key.length + facts.store[key].length;
+      }
+      ({ value: storeValue, all: storeAll } = facts.storeRoom ?? { value: 262144, all: 1048576 });
       const members = create(null);
       for (const name in dialect?.members ?? {}) members[name] = globals[dialect.members[name]];
       const tools = dialect?.flat ? flatTools(dialect.root, facts.flat, members) : nestedTools(facts.tools);
@@ -386,7 +430,11 @@
       for (const name in dialect?.values ?? {}) hide(globalThis, name, dialect.values[name]);
     },
 
-    result: (value) => encode(value, AS_RESULT, "result"),
+    result: (value) => {
+      const json = encode(value, AS_RESULT, "result");
+      leave();
+      return json;
+    },
 
     show,
 

@@ -40,6 +40,7 @@ pub(crate) struct Host {
     pub(crate) image_bytes: usize,
     image_cut: bool,
     other_bytes: usize,
+    stored_bytes: usize,
     other_cut: bool,
     pub(crate) stop_asked: Arc<AtomicBool>,
     /// Set while the stack is read after a stop, when nothing may stop the guest again.
@@ -69,6 +70,7 @@ impl Host {
             image_bytes: 0,
             image_cut: false,
             other_bytes: 0,
+            stored_bytes: 0,
             other_cut: false,
             stop_asked: Arc::new(AtomicBool::new(false)),
             post_mortem: false,
@@ -110,13 +112,22 @@ impl Host {
                 }
                 self.calls.push(Call { call: id, target: Target::from_guest(first), args: text(b) });
             }
+            // What is left in the store has its bounds in the prelude, and is never dropped.
+            2 if id == 5 => {
+                self.stored_bytes = self.stored_bytes.saturating_add(first.len().saturating_add(ENTRY_BYTES));
+                if self.stored_bytes > self.limits.memory_bytes {
+                    self.stop = Some(Stop::Memory);
+                    bail!("what is stored needs more memory than the run may have");
+                }
+                self.output.push(Output::from_guest(id, text(first)));
+            }
             2 => {
                 // The script goes on: what it said first is kept, and what is too much is dropped with a word about it. A log line
                 // is cut where the room ends; of anything else a part would be of no use.
                 let (most, used, cut) = match id {
                     0 | 1 => (self.limits.output_bytes, &mut self.output_bytes, &mut self.output_cut),
                     2 => (self.limits.image_bytes, &mut self.image_bytes, &mut self.image_cut),
-                    // Remarks, progress and store: bounded as well, and not by what a script logs.
+                    // Remarks and progress: bounded as well, and not by what a script logs.
                     _ => (self.limits.result_bytes, &mut self.other_bytes, &mut self.other_cut),
                 };
                 let room = most.saturating_sub(*used);

@@ -148,12 +148,14 @@ pub enum Output {
         /// What it is at.
         message: Option<String>,
     },
-    /// `store()`: a value of the session, as JSON; none to delete it.
+    /// A value that is left in the store of the session, as JSON; none to delete it. Said when the script ends well.
     Store {
         /// Its name.
         key: String,
         /// Its value.
         json: Option<String>,
+        /// What must be there for it to be stored; none inside where nothing may be.
+        guard: Option<Option<String>>,
     },
     /// The engine's own remark about what the script did.
     Note(Remark),
@@ -201,6 +203,11 @@ impl Output {
         struct Entry {
             key: String,
             json: Option<String>,
+            guard: Option<Was>,
+        }
+        #[derive(Deserialize)]
+        struct Was {
+            was: Option<String>,
         }
         let read = match kind {
             1 => return Self::Text(text),
@@ -210,7 +217,11 @@ impl Output {
                 thousandths: (fraction.clamp(0.0, 1.0) * 1000.0) as u16,
                 message,
             }),
-            5 => serde_json::from_str(&text).map(|Entry { key, json }| Self::Store { key, json }),
+            5 => serde_json::from_str(&text).map(|Entry { key, json, guard }| Self::Store {
+                key,
+                json,
+                guard: guard.map(|guard| guard.was),
+            }),
             _ => serde_json::from_str(&text).map(|Line { level, text }| Self::Log { level, text }),
         };
         read.unwrap_or(Self::Log { level: "log".into(), text })

@@ -33,6 +33,18 @@ pub enum JournalError {
         /// Who holds it.
         owner: Owner,
     },
+    /// Another run of the session has changed what this one may only store over. Nothing was written.
+    #[error(
+        "`{key}` in the store of session `{session}` is not what run `{run}` found there: another run changed it; run the script again"
+    )]
+    StoreConflict {
+        /// The run.
+        run: RunId,
+        /// Its session.
+        session: String,
+        /// The name of the value.
+        key: String,
+    },
     /// There is no such run. Fix the id.
     #[error("no run `{run}` in this journal; list the runs to see which there are")]
     NotFound {

@@ -5,7 +5,7 @@
 
 use crate::chain::{Link, Sealed};
 use crate::list::{RunState, title};
-use crate::{BlobHash, EndState, JournalError, Lease, OwnerId, Record, RunId, Seq, Started};
+use crate::{BlobHash, EndState, JournalError, Json, Lease, OwnerId, Record, RunId, Seq, Started, Stored};
 
 /// The most bytes in one record or blob: what SQLite takes in one row, with room to spare. It bounds a single piece, not a run.
 const MOST_BYTES: usize = 512 << 20;
@@ -71,12 +71,15 @@ pub(crate) struct Append {
     pub(crate) records: Vec<Sealed>,
     /// State and time, if the last record ends the run.
     pub(crate) end: Option<(EndState, i64)>,
+    /// What the end leaves in the store of the run's session.
+    pub(crate) stored: Vec<Stored>,
 }
 
 impl Append {
     pub(crate) fn new(lease: &Lease, at: Seq, records: &[Record]) -> Result<Self, JournalError> {
         let run = lease.run();
         let mut end = None;
+        let mut stored = Vec::new();
         let mut all = Vec::with_capacity(records.len());
         for (after, record) in (0..).zip(records) {
             // The number is foreign until the head has judged it, so it may be the last there is.
@@ -87,12 +90,15 @@ impl Append {
             }
             match record {
                 Record::Started(_) => return bug("a start record was to be appended"),
-                Record::Ended(ended) => end = Some((ended.state, ended.ended_ms)),
+                Record::Ended(ended) => {
+                    end = Some((ended.state, ended.ended_ms));
+                    stored.clone_from(&ended.stored);
+                }
                 Record::Asked(_) | Record::Answered(_) => {}
             }
             all.push(sealed(run, seq, record)?);
         }
-        Ok(Self { run, fence: lease.fence(), at, records: all, end })
+        Ok(Self { run, fence: lease.fence(), at, records: all, end, stored })
     }
 }
 
@@ -127,6 +133,22 @@ impl Head {
     /// alive, and by [`Head::open`].
     pub(crate) fn acquired(&self, owner: OwnerId, now_ms: i64) -> Self {
         Self { fence: self.fence + 1, owner: Some(owner), since_ms: now_ms, ..self.clone() }
+    }
+
+    /// Refuses a guarded write over another value than its run found. `now` gives what is in the store.
+    pub(crate) fn may_store<E: From<JournalError>>(
+        append: &Append,
+        session: &str,
+        mut now: impl FnMut(&str) -> Result<Option<Json>, E>,
+    ) -> Result<(), E> {
+        for stored in &append.stored {
+            let Some(guard) = &stored.guard else { continue };
+            if now(&stored.key)? != guard.was {
+                let (session, key) = (session.to_owned(), stored.key.clone());
+                return Err(JournalError::StoreConflict { run: append.run, session, key }.into());
+            }
+        }
+        Ok(())
     }
 
     /// Refuses a run that has ended.

@@ -47,7 +47,9 @@ pub use json::Json;
 pub use lease::{Flush, Lease, Owner, OwnerId, Take};
 pub use list::{Listing, MOST_RUNS, Page, RunState, Summary};
 pub use memory::{Fate, MemoryJournal};
-pub use record::{Answered, Asked, AskedCall, EndState, Ended, Failure, Outcome, Record, Reused, Started};
+pub use record::{
+    Answered, Asked, AskedCall, EndState, Ended, Failure, Guard, Outcome, Record, Reused, Started, Stored,
+};
 pub use sqlite::{PATIENCE, SqliteJournal};
 
 /// A run that takes the place of another: what [`Journal::create`] is given.
@@ -145,6 +147,13 @@ pub trait Journal: Send + Sync {
     ///
     /// [`JournalError::BadCursor`] if the cursor is none of ours.
     async fn list(&self, page: &Page) -> Result<Listing, JournalError>;
+
+    /// Returns what the runs of `session` left in its store, by name. Nothing where there is no such session.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::DamagedFile`] if a value is none, and the store's own.
+    async fn session(&self, session: &str) -> Result<Vec<(String, Json)>, JournalError>;
 
     /// Returns the blob with this hash, checked against it.
     ///

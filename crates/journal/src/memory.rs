@@ -11,7 +11,7 @@ use crate::chain::{Found, Link, Sealed, verify};
 use crate::head::{Append, Facts, Head, NewRun};
 use crate::list::range;
 use crate::{
-    BlobHash, Flush, Journal, JournalError, Lease, Listing, Owner, OwnerId, Page, Record, RunId, Seq, Started,
+    BlobHash, Flush, Journal, JournalError, Json, Lease, Listing, Owner, OwnerId, Page, Record, RunId, Seq, Started,
     Successor, Summary, Take,
 };
 
@@ -35,6 +35,7 @@ pub enum Fate {
 struct Data {
     runs: BTreeMap<RunId, Run>,
     blobs: HashMap<BlobHash, Vec<u8>>,
+    sessions: HashMap<String, BTreeMap<String, Json>>,
     dead: HashSet<OwnerId>,
 }
 
@@ -132,8 +133,20 @@ impl Data {
     }
 
     fn append(&mut self, append: Append) -> Result<(), JournalError> {
-        let kept = self.run_mut(append.run)?;
+        let kept = self.runs.get_mut(&append.run).ok_or(JournalError::NotFound { run: append.run })?;
         let (links, head) = kept.head.after(&append)?;
+        if let Some(session) = &kept.facts.session
+            && !append.stored.is_empty()
+        {
+            let values = self.sessions.entry(session.clone()).or_default();
+            Head::may_store(&append, session, |key| Ok::<_, JournalError>(values.get(key).cloned()))?;
+            for stored in &append.stored {
+                match stored.value.clone() {
+                    Some(value) => drop(values.insert(stored.key.clone(), value)),
+                    None => drop(values.remove(&stored.key)),
+                }
+            }
+        }
         let rows = (append.at.0..).zip(append.records).zip(links);
         kept.records.extend(rows.map(|((seq, record), link)| found(seq, record, link)));
         kept.head = head;
@@ -231,6 +244,12 @@ impl Journal for MemoryJournal {
         let older = data.runs.iter().rev().filter(|(run, _)| after.is_none_or(|after| **run < after));
         let runs = older.take(page.most() + 1).map(|(run, kept)| data.summary(*run, kept)).collect();
         Ok(Listing::new(runs, page.most()))
+    }
+
+    async fn session(&self, session: &str) -> Result<Vec<(String, Json)>, JournalError> {
+        let data = self.data();
+        let values = data.sessions.get(session).into_iter().flatten();
+        Ok(values.map(|(key, value)| (key.clone(), value.clone())).collect())
     }
 
     async fn blob(&self, hash: BlobHash) -> Result<Vec<u8>, JournalError> {

@@ -7,7 +7,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    Answered, Asked, AskedCall, BlobHash, EndState, Ended, Failure, Json, Outcome, Record, Reused, RunId, Started,
+    Answered, Asked, AskedCall, BlobHash, EndState, Ended, Failure, Guard, Json, Outcome, Record, Reused, RunId,
+    Started, Stored,
 };
 
 /// A record as it is stored, before it has a place in a chain.
@@ -172,10 +173,54 @@ stored!(FailureV1 is Failure {
     data: Option<Json>,
 });
 
-stored!(EndedV1 is Ended {
+// By hand, as those above.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct EndedV1 {
     state: EndStateV1,
     ended_ms: i64,
     report: Json,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    stored: Vec<StoredV1>,
+}
+
+impl From<Ended> for EndedV1 {
+    fn from(Ended { state, ended_ms, report, stored }: Ended) -> Self {
+        Self { state: state.into(), ended_ms, report, stored: stored.into_iter().map(Into::into).collect() }
+    }
+}
+
+impl From<EndedV1> for Ended {
+    fn from(EndedV1 { state, ended_ms, report, stored }: EndedV1) -> Self {
+        Self { state: state.into(), ended_ms, report, stored: stored.into_iter().map(Into::into).collect() }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct StoredV1 {
+    key: String,
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    value: Option<Json>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    guard: Option<GuardV1>,
+}
+
+impl From<Stored> for StoredV1 {
+    fn from(Stored { key, value, guard }: Stored) -> Self {
+        Self { key, value, guard: guard.map(Into::into) }
+    }
+}
+
+impl From<StoredV1> for Stored {
+    fn from(StoredV1 { key, value, guard }: StoredV1) -> Self {
+        Self { key, value, guard: guard.map(Into::into) }
+    }
+}
+
+stored!(GuardV1 is Guard {
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "present")]
+    was: Option<Json>,
 });
 
 #[derive(Serialize, Deserialize)]
@@ -276,6 +321,10 @@ mod tests {
             r#"{"call":4,"clock_ms":0,"took_ms":9,"active_ms":6,"turn":1,"calls_made":4,"outcome":{"value":1},"reused":{"run":"018bcfe5-6800-7707-8707-070707070707","call":2}}"#,
         ),
         (4, r#"{"state":"completed","ended_ms":1700000000009,"report":{"result":"\ud800"}}"#),
+        (
+            4,
+            r#"{"state":"completed","ended_ms":0,"report":null,"stored":[{"key":"a","value":null},{"key":"","guard":{"was":1.0}},{"key":"b","value":[],"guard":{}}]}"#,
+        ),
         (4, r#"{"state":"failed","ended_ms":0,"report":null}"#),
         (4, r#"{"state":"cancelled","ended_ms":0,"report":null}"#),
     ];

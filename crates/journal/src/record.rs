@@ -151,6 +151,26 @@ pub struct Ended {
     pub ended_ms: i64,
     /// The report that was given.
     pub report: Json,
+    /// What the run leaves in the store of its session, in this same commit.
+    pub stored: Vec<Stored>,
+}
+
+/// A value that a run leaves in the store of its session.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Stored {
+    /// Its name.
+    pub key: String,
+    /// The value. None deletes.
+    pub value: Option<Json>,
+    /// Set where the value may only be stored over a certain one.
+    pub guard: Option<Guard>,
+}
+
+/// What has to be in the store for a write to be made.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Guard {
+    /// The value before. None where there was none.
+    pub was: Option<Json>,
 }
 
 /// The states that a run can end in.

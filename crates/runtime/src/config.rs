@@ -86,6 +86,8 @@ pub struct LimitSettings {
     pub image_kb: u64,
     /// The value that the script returns, in KiB.
     pub return_kb: u64,
+    /// One value of the session's store, in KiB. All together may have four times as much.
+    pub store_kb: u64,
 }
 
 impl Default for LimitSettings {
@@ -100,6 +102,7 @@ impl Default for LimitSettings {
             log_kb: 1_024,
             image_kb: 32_768,
             return_kb: 32_768,
+            store_kb: 256,
         }
     }
 }

@@ -93,7 +93,7 @@ pub struct Log {
 /// Something said beside the value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Note {
-    /// What it is about: `nothing_returned`, `not_awaited`, `unfinished`, `value_changed`, `unhandled_rejection`, `output_cut`, `tool`,
+    /// What it is about: `nothing_returned`, `not_awaited`, `unfinished`, `value_changed`, `unhandled_rejection`, `output_cut`, `tool`, `store_not_kept`,
     /// `policy`, or a finding of preflight.
     pub kind: String,
     /// The sentence.
@@ -370,6 +370,12 @@ impl Report {
             waiting: vec![waiting],
             ..Self::empty(Some(id), ReportStatus::Parked)
         }
+    }
+
+    /// The report of a run that would have completed and could not leave what it stored.
+    pub(crate) fn failed(self, why: &refrain_journal::JournalError) -> Self {
+        let error = Some(ErrorReport::new(ErrorKind::Script, why.to_string()));
+        Self { status: ReportStatus::Failed, result: None, error, ..self }
     }
 
     /// The report of a run that is over.

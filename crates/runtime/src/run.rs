@@ -8,7 +8,9 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 
 use refrain_catalog::{CallError, Catalog, Dialect, Effect, ErrorCode, Replay, Tool};
 use refrain_engine::{Call, Delivery, Output, Status, Stop, Thrown, Turn};
-use refrain_journal::{Answered, Asked, AskedCall, Failure, Flush, Json, Outcome, Record, Reused, RunId, Seq};
+use refrain_journal::{
+    Answered, Asked, AskedCall, Failure, Flush, Guard, JournalError, Json, Outcome, Record, Reused, RunId, Seq, Stored,
+};
 use serde_json::{Value, json};
 
 use crate::{amend::Earlier, canonical::canonical, config::Durability, functions, preflight::near::nearest};
@@ -718,6 +720,25 @@ impl Run {
         }
         let out = self.calls.iter().any(|made| matches!(made.progress, Progress::Out) && !made.is_safe());
         if out && !self.drained { Step::Drain } else { Step::End }
+    }
+
+    /// What the script leaves in the store of its session.
+    ///
+    /// # Errors
+    ///
+    /// A value that the guest says is JSON and is none.
+    pub(crate) fn left_in_store(&self) -> Result<Vec<Stored>, JournalError> {
+        let written = self.output.iter().filter_map(|output| match output {
+            Output::Store { key, json, guard } => Some((key, json, guard)),
+            _ => None,
+        });
+        let json = |text: &Option<String>| text.as_deref().map(Json::new).transpose();
+        written
+            .map(|(key, value, guard)| {
+                let guard = guard.as_ref().map(|was| Ok::<_, JournalError>(Guard { was: json(was)? })).transpose()?;
+                Ok(Stored { key: key.clone(), value: json(value)?, guard })
+            })
+            .collect()
     }
 
     /// The records that go before the end record, so that the journal names every call that may have left.

@@ -10,7 +10,7 @@ use refrain_engine::{
     Engine, Prepared, Start,
     source::{self, Facts},
 };
-use refrain_journal::{EndState, Ended, Journal, Json, Lease, Page, Record, RunId, Started};
+use refrain_journal::{EndState, Ended, Journal, JournalError, Json, Lease, Page, Record, RunId, Started, Stored};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
@@ -49,11 +49,11 @@ pub struct Runtime {
     /// The globals of a script, without those of a dialect.
     globals: OnceCell<Vec<String>>,
     /// The catalog last written to a journal, with the bytes that were.
-    stored: Mutex<Option<Stored>>,
+    stored: Mutex<Option<Kept>>,
 }
 
 /// A catalog and its stored form.
-type Stored = (Arc<Catalog>, Arc<Vec<u8>>);
+type Kept = (Arc<Catalog>, Arc<Vec<u8>>);
 
 impl Runtime {
     /// Takes the settings. Journal, engine and sources are opened when they are first needed.
@@ -119,7 +119,7 @@ impl Runtime {
             result_bytes: usize::try_from(limits.result_kb.saturating_mul(1024)).unwrap_or(usize::MAX),
         };
         let dialect = dialect_of(id, started)?;
-        let facts = facts(started, run.catalog(), dialect, limits.engine().output_bytes);
+        let facts = facts(started, run.catalog(), dialect, &limits);
         let start = Start { clock_ms: started.started_ms, seed: started.seed, facts };
         if let Driven::Diverged(divergence) = drive.run(&mut run, &mut sandbox, &prepared.javascript, &start).await? {
             return Ok(Report::diverged(id, &run, &divergence));
@@ -136,6 +136,30 @@ impl Runtime {
         report.add_notes(notes);
         let rounded = rounded::note("`args`", started.args.as_str());
         report.notes.extend(rounded.map(|told| Note::new("value_changed", told)));
+        let left = run.left_in_store()?;
+        let kept = match (report.status, &started.session) {
+            (ReportStatus::Completed, Some(_)) => left,
+            (ReportStatus::Completed, None) if !left.is_empty() => {
+                let told =
+                    "what was stored is not kept, since the run has no session; give it one with `--session NAME`";
+                report.notes.push(Note::new("store_not_kept", told));
+                Vec::new()
+            }
+            _ => Vec::new(),
+        };
+        match self.end(lease, &run, &report, kept).await {
+            // Nothing was written, so the run can end in another way.
+            Err(RuntimeError::Journal(conflict @ JournalError::StoreConflict { .. })) => {
+                let report = report.failed(&conflict);
+                self.end(lease, &run, &report, Vec::new()).await?;
+                Ok(report)
+            }
+            ended => ended.map(|()| report),
+        }
+    }
+
+    /// Records the end of a run, with what it leaves in the store of its session.
+    async fn end(&self, lease: &Lease, run: &Run, report: &Report, kept: Vec<Stored>) -> Result<(), RuntimeError> {
         let mut records = run.asked_at_end();
         records.push(Record::Ended(Ended {
             state: match report.status {
@@ -144,10 +168,10 @@ impl Runtime {
                 ReportStatus::Cancelled => EndState::Cancelled,
             },
             ended_ms: self.clock.now_ms(),
-            report: stored(&report)?,
+            report: stored(report)?,
+            stored: kept,
         }));
-        journal.append(lease, run.next_seq(), &records, run.flush(true)).await?;
-        Ok(report)
+        Ok(self.journal().await?.append(lease, run.next_seq(), &records, run.flush(true)).await?)
     }
 
     /// One page of runs, the newest first.
@@ -280,7 +304,8 @@ impl std::fmt::Debug for Runtime {
 }
 
 /// What the sandbox is told of its run: every name under which a tool can be reached.
-fn facts(started: &Started, catalog: &Catalog, dialect: Option<&Dialect>, room: usize) -> String {
+fn facts(started: &Started, catalog: &Catalog, dialect: Option<&Dialect>, limits: &LimitSettings) -> String {
+    let (room, store_kb) = (limits.engine().output_bytes, limits.store_kb);
     let mut tools: Map<String, Value> = Map::new();
     for status in catalog.sources() {
         tools.entry(status.name.clone()).or_insert_with(|| json!([]));
@@ -306,10 +331,12 @@ fn facts(started: &Started, catalog: &Catalog, dialect: Option<&Dialect>, room: 
         .collect();
     tools.extend(idents);
     let mut facts = format!(
-        "{{\"args\":{},\"tools\":{},\"store\":{},\"room\":{room}",
+        "{{\"args\":{},\"tools\":{},\"store\":{},\"storeRoom\":{{\"value\":{},\"all\":{}}},\"room\":{room}",
         started.args,
         Value::Object(tools),
-        started.store
+        started.store,
+        store_kb.saturating_mul(1024),
+        store_kb.saturating_mul(4 * 1024),
     );
     if let Some(dialect) = dialect {
         let names = |table: &[(&str, &str)]| -> Map<String, Value> {

@@ -17,7 +17,7 @@ The script is TypeScript (or JavaScript), the body of an async function: `await`
 Beside the language and `tools` it has: `text(...values)`, said before the result; `image(block)`; `console`, captured and shown apart; \
 `await searchTools(words)` and `await describeTools(names)`; `await parallel(items, work, { concurrency })` for settled results; \
 `await sleep(ms)`; `store(key, value)` and `load(key)`; `progress(fraction, message)`; `exit()`; `args`, empty here; timers, `URL`, \
-`TextEncoder`, `structuredClone`, `AbortController`, `crypto.randomUUID`. What is stored ends with the script. Dates are in UTC and no method \
+`TextEncoder`, `structuredClone`, `AbortController`, `crypto.randomUUID`. What is stored is there for later scripts of the same `session`. Dates are in UTC and no method \
 knows locales. `fetch`, `import`, `require`, `process`, files and network do not exist.
 
 - Return only what is needed. Filter and aggregate in the script; nothing else reaches you.

@@ -35,7 +35,7 @@ fn run_code(catalog: &Catalog, dialect: Option<&Dialect>, prompt_tokens: usize) 
                 "type": "string", "enum": ["typescript", "javascript"], "default": "typescript",
                 "description": "The script's language.",
             },
-            "session": {"type": "string", "minLength": 1, "description": "The conversation that this run belongs to."},
+            "session": {"type": "string", "minLength": 1, "description": "The session that this run belongs to: a name of your choice. What its scripts `store`, later ones `load`."},
             "timeout_ms": {
                 "type": "integer", "minimum": 1,
                 "description": "Stops the script after so many milliseconds. Can lower the configured limit, not raise it.",

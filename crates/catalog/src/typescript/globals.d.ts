@@ -52,11 +52,17 @@ declare function sleep(milliseconds: number): Promise<void>;
 /** Asks a person. Rejects with the code `denied` where none can be reached, which in this version is always so. */
 declare function ask(question: string, options?: { schema?: object }): Promise<any>;
 
-/** Keeps a value until the run ends; `undefined` deletes it. Later scripts of a session do not have it in this version. */
+/** Keeps a value for later scripts of the session, once this one has ended well; `undefined` deletes it. Without a session it ends with the script. */
 declare function store(key: string, value: unknown): void;
 
-/** Gives back what `store` kept in this run, or `undefined`. */
+/** Gives back what `store` kept, in this script or in the scripts of the session before it, or `undefined`. */
 declare function load(key: string): any;
+
+/**
+ * Stores a value only where `load(key)` equals `expected`, and says whether it did. Where a script beside this one has changed the value in
+ * the meantime, this one fails at its end and stores nothing.
+ */
+declare function compareAndStore(key: string, expected: unknown, value: unknown): boolean;
 
 /** Ends the script now, successfully. Nothing of it runs any more. */
 declare function exit(): never;

@@ -27,7 +27,7 @@ pub(crate) struct RunArgs {
     #[arg(long = "arg", value_name = "KEY=VALUE")]
     args: Vec<String>,
 
-    /// The session that the run belongs to; in this version a name beside the run, and `store` keeps nothing for the next
+    /// The session that the run belongs to, whose store its script reads and writes
     #[arg(long, value_name = "NAME")]
     session: Option<String>,
 

@@ -19,7 +19,7 @@ pub(crate) const SECTIONS: &[&str] = &["sources", "limits", "script", "journal",
 pub(crate) const LATER_SECTIONS: &[&str] = &["policy"];
 /// Keys of releases to come.
 const LATER: &[(&str, &[&str])] = &[
-    ("limits", &["deadline_ms", "in_flight", "max_output_tokens", "store_kb"]),
+    ("limits", &["deadline_ms", "in_flight", "max_output_tokens"]),
     ("journal", &["snapshot_every"]),
     ("runs", &["on_interrupted", "on_divergence", "max_restarts", "park_after_ms", "cleanup_ms"]),
     ("sandbox", &["isolation"]),
@@ -100,6 +100,8 @@ const SCALARS: &[Scalar] = &[
     whole("limits", "image_kb", 1..=MOST_KB, |all| all.limits.image_kb, |all, n| all.limits.image_kb = n),
     // What a script returns. Since 0.1.
     whole("limits", "return_kb", 1..=MOST_KB, |all| all.limits.return_kb, |all, n| all.limits.return_kb = n),
+    // A value of the store; all of a session may have four times as much. Since 0.1.
+    whole("limits", "store_kb", 1..=16_384, |all| all.limits.store_kb, |all, n| all.limits.store_kb = n),
     // Where runs are kept. Since 0.1.
     Scalar { section: "journal", key: "url", kind: Kind::JournalUrl },
     // What survives what. Since 0.1.

@@ -9,7 +9,7 @@ use super::owners::Owners;
 use crate::chain::{Link, Sealed};
 use crate::head::{Append, Head, NewRun};
 use crate::list::RunState;
-use crate::{JournalError, Owner, OwnerId, RunId, Seq, Take};
+use crate::{JournalError, Json, Owner, OwnerId, RunId, Seq, Take};
 
 /// One thing to be written.
 pub(super) enum Write {
@@ -138,6 +138,11 @@ fn acquire(
 fn append(open: &Connection, append: &Append) -> Result<(), NotWritten> {
     let head = head(open, append.run)?.ok_or(JournalError::NotFound { run: append.run })?;
     let (links, next) = head.after(append)?;
+    let session = if append.stored.is_empty() { None } else { session(open, append.run)? };
+    if let Some(session) = &session {
+        Head::may_store(append, session, |key| value(open, session, key))?;
+        store(open, session, append)?;
+    }
     for ((seq, record), link) in (append.at.0..).zip(&append.records).zip(&links) {
         insert(open, append.run, seq, record, link)?;
     }
@@ -152,6 +157,34 @@ fn append(open: &Connection, append: &Append) -> Result<(), NotWritten> {
         next.link,
         append.end.map(|(_, ended_ms)| ended_ms),
     ))?;
+    Ok(())
+}
+
+fn session(open: &Connection, run: RunId) -> rusqlite::Result<Option<String>> {
+    open.prepare_cached("SELECT session FROM runs WHERE run = ?1")?.query_row([run.as_bytes()], |row| row.get(0))
+}
+
+/// What is in the store of a session. A text that is no JSON equals nothing that a run found there.
+fn value(open: &Connection, session: &str, key: &str) -> Result<Option<Json>, NotWritten> {
+    let sql = "SELECT value FROM sessions WHERE session = ?1 AND key = ?2";
+    let text: Option<String> = open.prepare_cached(sql)?.query_row((session, key), |row| row.get(0)).optional()?;
+    Ok(text.map(Json::new).transpose()?)
+}
+
+fn store(open: &Connection, session: &str, append: &Append) -> rusqlite::Result<()> {
+    for stored in &append.stored {
+        match &stored.value {
+            Some(value) => {
+                let sql = "INSERT INTO sessions (session, key, value) VALUES (?1, ?2, ?3)
+                           ON CONFLICT (session, key) DO UPDATE SET value = excluded.value";
+                open.prepare_cached(sql)?.execute((session, &stored.key, value.as_str()))?;
+            }
+            None => {
+                let sql = "DELETE FROM sessions WHERE session = ?1 AND key = ?2";
+                open.prepare_cached(sql)?.execute((session, &stored.key))?;
+            }
+        }
+    }
     Ok(())
 }
 

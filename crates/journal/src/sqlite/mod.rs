@@ -36,7 +36,8 @@ use self::writer::{Request, Writer};
 use crate::head::{Append, NewRun};
 use crate::list::range;
 use crate::{
-    BlobHash, Flush, Journal, JournalError, Lease, Listing, Page, Record, RunId, Seq, Started, Successor, Summary, Take,
+    BlobHash, Flush, Journal, JournalError, Json, Lease, Listing, Page, Record, RunId, Seq, Started, Successor,
+    Summary, Take,
 };
 
 /// How long to wait for another process that has the file locked, before [`JournalError::Unavailable`].
@@ -163,6 +164,11 @@ impl Journal for SqliteJournal {
     async fn list(&self, page: &Page) -> Result<Listing, JournalError> {
         let (after, most, owners) = (page.after()?, page.most(), self.owners.clone());
         self.readers.with(move |reader| read::page(reader, &owners, after, most)).await
+    }
+
+    async fn session(&self, session: &str) -> Result<Vec<(String, Json)>, JournalError> {
+        let session = session.to_owned();
+        self.readers.with(move |reader| read::session(reader, &session)).await
     }
 
     async fn blob(&self, hash: BlobHash) -> Result<Vec<u8>, JournalError> {

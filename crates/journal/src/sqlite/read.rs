@@ -7,7 +7,7 @@ use super::commit::{head, state, unsigned};
 use super::owners::Owners;
 use super::readers::Reader;
 use crate::chain::{Found, verify};
-use crate::{BlobHash, JournalError, Listing, Owner, OwnerId, Record, RunId, Summary};
+use crate::{BlobHash, JournalError, Json, Listing, Owner, OwnerId, Record, RunId, Summary};
 
 /// Reads a run and checks its chain.
 pub(super) fn records(reader: &Reader<'_>, run: RunId) -> Result<Vec<Record>, JournalError> {
@@ -39,6 +39,22 @@ fn bytes(value: ValueRef<'_>) -> Vec<u8> {
 /// Reads what a listing shows of one run.
 pub(super) fn summary(reader: &Reader<'_>, owners: &Owners, run: RunId) -> Result<Summary, JournalError> {
     summaries(reader, owners, run, run, 1)?.pop().ok_or(JournalError::NotFound { run })
+}
+
+/// Reads what the runs of a session left in its store.
+pub(super) fn session(reader: &Reader<'_>, session: &str) -> Result<Vec<(String, Json)>, JournalError> {
+    let read = || {
+        let mut statement =
+            reader.open.prepare_cached("SELECT key, value FROM sessions WHERE session = ?1 ORDER BY key")?;
+        let rows = statement.query_map([session], |row| Ok((row.get(0)?, row.get(1)?)))?;
+        rows.collect::<rusqlite::Result<Vec<(String, String)>>>()
+    };
+    let rows = read().map_err(|error| reader.fault(error))?;
+    let value = |(key, text)| match Json::new(text) {
+        Ok(value) => Ok((key, value)),
+        Err(_) => Err(reader.damaged(format!("`{key}` in the store of session `{session}` is no JSON"))),
+    };
+    rows.into_iter().map(value).collect()
 }
 
 /// Reads a page of the runs older than `after`.

@@ -32,6 +32,10 @@ impl Reader<'_> {
     pub(super) fn fault(&self, error: rusqlite::Error) -> JournalError {
         fault(self.journal, error)
     }
+
+    pub(super) fn damaged(&self, what: String) -> JournalError {
+        JournalError::DamagedFile { journal: self.journal.to_string(), what }
+    }
 }
 
 impl Readers {

@@ -14,7 +14,8 @@ use crate::JournalError;
 const APPLICATION: i64 = 0x5266_726e;
 
 /// The steps, oldest first. A step that was released is never edited.
-pub(super) const VERSIONS: &[&str] = &["
+pub(super) const VERSIONS: &[&str] = &[
+    "
     CREATE TABLE runs (
         run        BLOB    NOT NULL PRIMARY KEY,  -- 16 bytes; sorts by time
         state      TEXT    NOT NULL,
@@ -40,7 +41,16 @@ pub(super) const VERSIONS: &[&str] = &["
         hash  BLOB NOT NULL PRIMARY KEY,          -- 32 bytes, SHA-256
         bytes BLOB NOT NULL
     ) STRICT;
-"];
+",
+    "
+    CREATE TABLE sessions (
+        session TEXT NOT NULL,
+        key     TEXT NOT NULL,
+        value   TEXT NOT NULL,                    -- JSON
+        PRIMARY KEY (session, key)
+    ) STRICT, WITHOUT ROWID;
+",
+];
 
 struct Found {
     application: i64,

@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use super::sample::{answered, asked, ended, failed, run, start};
+use super::sample::{answered, asked, ended, failed, json, run, start};
 use super::{Bench, Chain};
-use crate::{BlobHash, EndState, Flush, Journal, JournalError, Page, Record, RunId, RunState, Seq, Successor, Take};
+use crate::{
+    BlobHash, EndState, Ended, Flush, Guard, Journal, JournalError, Page, Record, RunId, RunState, Seq, Stored,
+    Successor, Take,
+};
 
 /// Makes one test of each rule of the contract, for the bench that the expression makes.
 #[macro_export]
@@ -18,6 +21,7 @@ macro_rules! journal_contract {
             nothing_follows_the_end
             a_run_is_created_once
             a_run_takes_the_place_of_another_in_one_commit
+            a_session_is_written_with_the_end_of_its_run
             a_live_owner_holds_its_run_also_from_itself
             a_dead_owner_holds_nothing
             a_lease_that_is_released_or_dropped_frees_its_run
@@ -164,6 +168,53 @@ pub async fn a_run_takes_the_place_of_another_in_one_commit(bench: &dyn Bench) {
     assert_eq!(two.read(run(1)).await.unwrap(), [started(), last]);
     two.append(&lease, Seq(1), &[asked(1)], Flush::Process).await.unwrap();
     assert_eq!(one.blob(BlobHash::of(b"three")).await.unwrap(), b"three");
+}
+
+/// Values of a session come with the end that leaves them, all or none, and the last run to end wins; a guarded one is
+/// refused with everything beside it once another run has changed the value.
+pub async fn a_session_is_written_with_the_end_of_its_run(bench: &dyn Bench) {
+    let (one, two) = (bench.open().await, bench.open().await);
+    let stored = |key: &str, value: Option<&str>, was: Option<Option<&str>>| Stored {
+        key: key.to_owned(),
+        value: value.map(json),
+        guard: was.map(|was| Guard { was: was.map(json) }),
+    };
+    let end = |stored: Vec<Stored>| {
+        let Record::Ended(ended) = ended(EndState::Completed) else { unreachable!("the sample is an end") };
+        Record::Ended(Ended { stored, ..ended })
+    };
+    let run_of = async |journal: &dyn Journal, n: u32, last: Record| {
+        let lease = journal.create(run(n), &start("return 1"), &[], Flush::Process).await?;
+        journal.append(&lease, Seq(1), &[last], Flush::Disk).await
+    };
+    let of = async |session: &str| -> Vec<(String, String)> {
+        let values = two.session(session).await.unwrap();
+        values.into_iter().map(|(key, value)| (key, value.as_str().to_owned())).collect()
+    };
+    let pair = |key: &str, value: &str| (key.to_owned(), value.to_owned());
+    assert_eq!(of("s").await, []);
+    run_of(&*one, 1, end(vec![stored("b", Some("1.0"), None), stored("a\0é", Some("null"), Some(None))]))
+        .await
+        .unwrap();
+    assert_eq!(of("s").await, [pair("a\0é", "null"), pair("b", "1.0")]);
+    assert_eq!(of("t").await, []);
+
+    // Another run found `b` as it was before this one, or never saw it.
+    for was in [Some("1"), None] {
+        let late = end(vec![stored("c", Some("1"), None), stored("b", Some("2"), Some(was))]);
+        let n = if was.is_some() { 2 } else { 3 };
+        let error = run_of(&*one, n, late).await.unwrap_err();
+        assert!(
+            matches!(&error, JournalError::StoreConflict { session, key, .. } if (&**session, &**key) == ("s", "b")),
+            "{error:?}"
+        );
+        assert_eq!(one.read(run(n)).await.unwrap(), [started()]);
+    }
+    assert_eq!(of("s").await, [pair("a\0é", "null"), pair("b", "1.0")]);
+    let last = end(vec![stored("b", Some("2"), Some(Some("1.0"))), stored("a\0é", None, None)]);
+    run_of(&*two, 4, last.clone()).await.unwrap();
+    assert_eq!(of("s").await, [pair("b", "2")]);
+    assert_eq!(one.read(run(4)).await.unwrap(), [started(), last]);
 }
 
 /// One process does not drive a run twice either.

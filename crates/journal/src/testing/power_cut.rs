@@ -6,7 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 
 use crate::{
-    BlobHash, Flush, Journal, JournalError, Lease, Listing, Page, Record, RunId, Seq, Started, Successor, Summary, Take,
+    BlobHash, Flush, Journal, JournalError, Json, Lease, Listing, Page, Record, RunId, Seq, Started, Successor,
+    Summary, Take,
 };
 
 /// Passes everything through until write number `nth`, then fails that one and all that comes after it, reads
@@ -118,6 +119,10 @@ impl Journal for PowerCut {
 
     async fn list(&self, page: &Page) -> Result<Listing, JournalError> {
         self.on()?.list(page).await
+    }
+
+    async fn session(&self, session: &str) -> Result<Vec<(String, Json)>, JournalError> {
+        self.on()?.session(session).await
     }
 
     async fn blob(&self, hash: BlobHash) -> Result<Vec<u8>, JournalError> {

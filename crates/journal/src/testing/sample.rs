@@ -90,5 +90,5 @@ pub fn failed(call: u64) -> Record {
 
 /// Returns the end of a run.
 pub fn ended(state: EndState) -> Record {
-    Record::Ended(Ended { state, ended_ms: 1_700_000_009_000, report: json(r#"{"result":[1,2]}"#) })
+    Record::Ended(Ended { state, ended_ms: 1_700_000_009_000, report: json(r#"{"result":[1,2]}"#), stored: Vec::new() })
 }

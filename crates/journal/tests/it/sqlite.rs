@@ -75,7 +75,7 @@ async fn many_can_open_a_new_file_at_once() {
 async fn a_newer_file_is_refused() {
     let bench = SqliteBench::new();
     drop(open(&bench.path()).await);
-    Connection::open(bench.path()).unwrap().pragma_update(None, "user_version", 2).unwrap();
+    Connection::open(bench.path()).unwrap().pragma_update(None, "user_version", 99).unwrap();
     let Err(error) = SqliteJournal::open(&bench.path(), PATIENCE).await else { panic!("it was opened") };
     assert!(matches!(error, JournalError::Newer { .. }), "{error:?}");
     assert!(error.to_string().contains("journal.db`"), "{error}");

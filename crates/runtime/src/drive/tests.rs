@@ -186,6 +186,7 @@ async fn attempt_of(
         state: refrain_journal::EndState::Completed,
         ended_ms: NOW,
         report: Json::from_value(&json!(report.result)),
+        stored: Vec::new(),
     }));
     journal.append(&lease, run.next_seq(), &records, run.flush(true)).await?;
     Ok(Ok(report))

@@ -150,8 +150,8 @@ impl Runtime {
             seed: u64::from_le_bytes(random()?),
             started_ms: self.clock.now_ms(),
             args: Json::from_value(&Value::Object(request.args)),
+            store: self.store(request.session.as_deref()).await?,
             session: request.session,
-            store: Json::from_value(&json!({})),
             origin: stored(&request.origin)?,
             dialect: dialect.map(|dialect| dialect.name.to_owned()),
             amends: Vec::new(),
@@ -218,6 +218,7 @@ impl Runtime {
                     state: EndState::Cancelled,
                     ended_ms: self.clock.now_ms(),
                     report: stored(&Report::amended(old, id))?,
+                    stored: Vec::new(),
                 });
                 let next = Successor { run: id, start: &started, blobs: &blobs };
                 journal.replace(held, at, &last, next, self.flush()).await?
@@ -226,6 +227,14 @@ impl Runtime {
         };
         on_start(id);
         self.begin(&lease, &started, ready, dialect, Earlier::new(chain)).await
+    }
+
+    /// What is in the store of a session, each value as its text.
+    async fn store(&self, session: Option<&str>) -> Result<Json, RuntimeError> {
+        let Some(session) = session else { return Ok(Json::from_value(&json!({}))) };
+        let values = self.journal().await?.session(session).await?;
+        let texts: Map<String, Value> = values.into_iter().map(|(key, value)| (key, value.as_str().into())).collect();
+        Ok(Json::from_value(&texts.into()))
     }
 
     /// What a script needs before it can start; or the report, where it cannot.

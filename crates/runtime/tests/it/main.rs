@@ -16,4 +16,5 @@ mod output;
 mod places;
 mod remarks;
 mod seeds;
+mod store;
 mod wall;
