@@ -39,6 +39,8 @@ pub struct CommandToolSettings {
     pub effect: Option<Effect>,
     /// Whether a call may be made again. Default: `unsafe`.
     pub replay: Option<Replay>,
+    /// Whether a run that is being cancelled may call it to clean up.
+    pub cleanup: bool,
     /// How long one call may take.
     pub timeout: Option<Duration>,
     /// A template for the program's input. Default: no input.
@@ -122,6 +124,7 @@ impl CommandTool {
         tool.output_schema = schema.map(Arc::new);
         tool.effect = settings.effect.unwrap_or(Effect::Write);
         tool.replay = settings.replay.unwrap_or(Replay::Unsafe);
+        tool.cleanup = settings.cleanup;
         tool.timeout_ms = settings.timeout.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
         tool
     }

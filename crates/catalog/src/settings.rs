@@ -220,6 +220,8 @@ pub struct ToolOverride {
     pub output_schema: Option<Value>,
     /// How long one call may take, in place of the source's limit.
     pub timeout: Option<Duration>,
+    /// Whether a run that is being cancelled may call it to clean up.
+    pub cleanup: Option<bool>,
 }
 
 /// What the program around this crate lends to it.

@@ -88,6 +88,9 @@ pub struct Tool {
     /// Its own limit for one call, in milliseconds, in place of the source's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
+    /// Whether a run that is being cancelled may call it to clean up.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub cleanup: bool,
     /// What may be changed in the arguments of a call before they are checked.
     #[serde(default, skip_serializing_if = "ArgumentRules::is_strict")]
     pub rules: ArgumentRules,
@@ -125,6 +128,7 @@ impl Tool {
             effect: Effect::Write,
             replay: Replay::Unsafe,
             timeout_ms: None,
+            cleanup: false,
             rules: ArgumentRules::default(),
             notes: Vec::new(),
             validator: CachedValidator::default(),

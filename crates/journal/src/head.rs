@@ -94,7 +94,7 @@ impl Append {
                     end = Some((ended.state, ended.ended_ms));
                     stored.clone_from(&ended.stored);
                 }
-                Record::Asked(_) | Record::Answered(_) => {}
+                Record::Asked(_) | Record::Answered(_) | Record::Cancelling(_) => {}
             }
             all.push(sealed(run, seq, record)?);
         }

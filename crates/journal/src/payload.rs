@@ -7,8 +7,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    Answered, Asked, AskedCall, BlobHash, EndState, Ended, Failure, Guard, Json, Outcome, Record, Reused, RunId,
-    Started, Stored,
+    Answered, Asked, AskedCall, BlobHash, Cancelling, EndState, Ended, Failure, Guard, Json, Outcome, Record, Reused,
+    RunId, Started, Stored,
 };
 
 /// A record as it is stored, before it has a place in a chain.
@@ -26,6 +26,7 @@ impl Record {
             Self::Asked(asked) => encoded(2, &AskedV1::from(asked.clone())),
             Self::Answered(answered) => encoded(3, &AnsweredV1::from(answered.clone())),
             Self::Ended(ended) => encoded(4, &EndedV1::from(ended.clone())),
+            Self::Cancelling(cancelling) => encoded(5, &CancellingV1::from(cancelling.clone())),
         }
     }
 
@@ -37,6 +38,7 @@ impl Record {
             2 => Self::Asked(decoded::<AskedV1>(payload)?.into()),
             3 => Self::Answered(decoded::<AnsweredV1>(payload)?.into()),
             4 => Self::Ended(decoded::<EndedV1>(payload)?.into()),
+            5 => Self::Cancelling(decoded::<CancellingV1>(payload)?.into()),
             _ => return Err(format!("kind {kind}")),
         })
     }
@@ -196,6 +198,12 @@ impl From<EndedV1> for Ended {
     }
 }
 
+stored!(CancellingV1 is Cancelling {
+    at_ms: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
+});
+
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct StoredV1 {
@@ -327,6 +335,8 @@ mod tests {
         ),
         (4, r#"{"state":"failed","ended_ms":0,"report":null}"#),
         (4, r#"{"state":"cancelled","ended_ms":0,"report":null}"#),
+        (5, r#"{"at_ms":1700000000009}"#),
+        (5, r#"{"at_ms":-1,"reason":"too \"slow\""}"#),
     ];
 
     #[test]
@@ -356,7 +366,7 @@ mod tests {
             let more = format!(r#"{},"new":1}}"#, payload.strip_suffix('}').unwrap());
             assert!(Record::decode(kind, &more).unwrap_err().contains("`new`"), "{more}");
         }
-        assert_eq!(Record::decode(5, "{}").unwrap_err(), "kind 5");
+        assert_eq!(Record::decode(6, "{}").unwrap_err(), "kind 6");
         assert_eq!(Record::decode(0, "{}").unwrap_err(), "kind 0");
         let state = r#"{"state":"parked","ended_ms":0,"report":null}"#;
         assert!(Record::decode(4, state).unwrap_err().contains("`parked`"));

@@ -20,6 +20,8 @@ pub enum Record {
     Answered(Answered),
     /// 4. The run is over. Nothing may follow.
     Ended(Ended),
+    /// 5. The run is being cancelled: what follows is its clean-up, and its end.
+    Cancelling(Cancelling),
 }
 
 /// Everything that a run starts from, so that each attempt starts the same.
@@ -140,6 +142,15 @@ pub struct Failure {
     pub retry_after_ms: Option<u64>,
     /// What else the tool said.
     pub data: Option<Json>,
+}
+
+/// The mark that a run is to be cancelled. Whatever happens after it, the run does not complete.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cancelling {
+    /// When, in milliseconds since the epoch.
+    pub at_ms: i64,
+    /// Who wanted it, and why, as they say it.
+    pub reason: Option<String>,
 }
 
 /// How a run ended.

@@ -96,7 +96,7 @@ impl Earlier {
             match record {
                 Record::Asked(turn) => asked.extend(turn.calls),
                 Record::Answered(answered) => drop(answers.insert(answered.call, (first + at, answered))),
-                Record::Started(_) | Record::Ended(_) => {}
+                Record::Started(_) | Record::Ended(_) | Record::Cancelling(_) => {}
             }
         }
         let mut now = Later::default();

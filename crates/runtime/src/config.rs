@@ -26,6 +26,8 @@ pub struct Settings {
     pub cache: Option<PathBuf>,
     /// How long calls that are not `safe` may go on after the script's end.
     pub drain: Duration,
+    /// How long a run that is being cancelled may clean up.
+    pub cleanup: Duration,
     /// How long a run may compute before others get a turn.
     pub slice: Duration,
     /// What the description of `run_code` may take, in tokens of four bytes.
@@ -46,6 +48,7 @@ impl Settings {
             learn_types: true,
             cache: None,
             drain: Duration::from_secs(5),
+            cleanup: Duration::from_secs(5),
             slice: Duration::from_millis(10),
             prompt_tokens: 3_000,
         }

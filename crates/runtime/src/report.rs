@@ -6,7 +6,7 @@
 use std::collections::HashMap;
 
 use refrain_engine::{Frame, Output, Remark, SourceMap, Stop, Thrown, source};
-use refrain_journal::{Json, RunId};
+use refrain_journal::{Cancelling, Json, RunId};
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
@@ -388,9 +388,16 @@ impl Report {
         usage: Usage,
     ) -> Self {
         let error = error_of(run, end, script, limits);
-        let status = if error.is_some() { ReportStatus::Failed } else { ReportStatus::Completed };
+        let status = match (run.cancelling(), &error) {
+            (Some(_), _) => ReportStatus::Cancelled,
+            (None, Some(_)) => ReportStatus::Failed,
+            (None, None) => ReportStatus::Completed,
+        };
         let mut report = Self::empty(Some(id), status);
-        report.error = error;
+        match run.cancelling() {
+            Some(cancelling) => report.notes.push(cancelled(cancelling, end)),
+            None => report.error = error,
+        }
         let mut texts = Vec::new();
         for output in &run.output {
             match output {
@@ -414,6 +421,8 @@ impl Report {
         }
         report.text = texts.join("\n");
         match end {
+            // What it returns after the mark is no result.
+            End::Returned(_) if run.cancelling().is_some() => {}
             End::Returned(Some(json)) => match Json::new(relocated(json, script.map)) {
                 Ok(json) => report.result = Some(json),
                 Err(_) => report
@@ -530,6 +539,7 @@ impl CallReport {
                     (None, _) => CallStatus::Ok,
                     (Some(code), _) if code == "interrupted" => CallStatus::Interrupted,
                     (Some(_), Plan::Here(_)) => CallStatus::Refused,
+                    (Some(code), _) if code == "cancelled" => CallStatus::Interrupted,
                     (Some(_), _) => CallStatus::Error,
                 };
                 (status, answer.bytes)
@@ -590,6 +600,19 @@ fn remarked(run: &Run, remark: &Remark, script: &Script<'_>) -> Note {
         _ => said.to_owned(),
     };
     Note { kind: remark.kind.clone(), message, line, tool: made.map(|made| made.path.clone()) }
+}
+
+/// How a cancelled run ended.
+fn cancelled(cancelling: &Cancelling, end: &End) -> Note {
+    let reason = cancelling.reason.as_ref().map(|reason| format!(": {reason}")).unwrap_or_default();
+    let ended = match end {
+        End::Stopped(..) => "; its clean-up did not end within `cleanup_ms`, and was stopped",
+        End::Threw(thrown) if thrown.tool.as_ref().and_then(|tool| tool.code.as_deref()) != Some("cancelled") => {
+            "; its clean-up failed"
+        }
+        End::Returned(_) | End::Threw(_) | End::Stalled => "",
+    };
+    Note::new("cancelled", format!("the run was cancelled{reason}{ended}"))
 }
 
 fn error_of(run: &Run, end: &End, script: &Script<'_>, limits: &LimitSettings) -> Option<ErrorReport> {

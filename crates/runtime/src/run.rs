@@ -9,7 +9,8 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 use refrain_catalog::{CallError, Catalog, Dialect, Effect, ErrorCode, Replay, Tool};
 use refrain_engine::{Call, Delivery, Output, Status, Stop, Thrown, Turn};
 use refrain_journal::{
-    Answered, Asked, AskedCall, Failure, Flush, Guard, JournalError, Json, Outcome, Record, Reused, RunId, Seq, Stored,
+    Answered, Asked, AskedCall, Cancelling, Failure, Flush, Guard, JournalError, Json, Outcome, Record, Reused, RunId,
+    Seq, Stored,
 };
 use serde_json::{Value, json};
 
@@ -177,6 +178,10 @@ pub(crate) struct Run {
     due: VecDeque<Answered>,
     to_send: Vec<u32>,
     end: Option<End>,
+    /// The journal has the mark that the run is to be cancelled.
+    cancelling: Option<Cancelling>,
+    /// How many calls the script had made by then. The later ones are its clean-up.
+    made_before: usize,
     /// The first call that was out when the script was stopped from outside.
     stopped_in: Option<u32>,
     drained: bool,
@@ -202,7 +207,7 @@ impl Run {
         let next_seq = 1 + history.len() as u64;
         let active_ms = history.iter().rev().find_map(|record| match record {
             Record::Answered(answered) => Some(answered.active_ms),
-            Record::Started(_) | Record::Asked(_) | Record::Ended(_) => None,
+            Record::Started(_) | Record::Asked(_) | Record::Ended(_) | Record::Cancelling(_) => None,
         });
         Self {
             id,
@@ -221,6 +226,8 @@ impl Run {
             due: VecDeque::new(),
             to_send: Vec::new(),
             end: None,
+            cancelling: None,
+            made_before: 0,
             stopped_in: None,
             drained: false,
             diverged: None,
@@ -252,6 +259,16 @@ impl Run {
     /// The call that the script waited for when it was stopped from outside; what came of it since is another matter.
     pub(crate) fn stopped_in(&self) -> Option<&Made> {
         self.made(self.stopped_in?)
+    }
+
+    /// Why the run is to be cancelled, if it is. Known once the history is read.
+    pub(crate) fn cancelling(&self) -> Option<&Cancelling> {
+        self.cancelling.as_ref().or_else(|| {
+            self.history.iter().find_map(|record| match record {
+                Record::Cancelling(cancelling) => Some(cancelling),
+                Record::Started(_) | Record::Asked(_) | Record::Answered(_) | Record::Ended(_) => None,
+            })
+        })
     }
 
     pub(crate) fn end(&self) -> Option<&End> {
@@ -295,6 +312,7 @@ impl Run {
                 Some(earlier) => earlier.plan(call.call, &path, &call.args, plan),
                 None => plan,
             };
+            let plan = if self.cancelling.is_some() { self.while_cancelling(&path, plan) } else { plan };
             self.calls.push(Made {
                 call: call.call,
                 path,
@@ -391,6 +409,7 @@ impl Run {
             match record {
                 Record::Asked(asked) => self.asked += asked.calls.len(),
                 Record::Answered(answered) => self.due.push_back(answered),
+                Record::Cancelling(cancelling) => self.cancel(cancelling),
                 Record::Started(_) | Record::Ended(_) => {}
             }
         }
@@ -442,6 +461,10 @@ impl Run {
                     }
                     Err(divergence) => Err(divergence),
                 },
+                Record::Cancelling(cancelling) => {
+                    self.cancel(cancelling);
+                    Ok(())
+                }
                 Record::Started(_) | Record::Ended(_) => Ok(()), // neither is part of a history
             };
             if let Err(divergence) = checked {
@@ -524,6 +547,7 @@ impl Run {
         if std::mem::replace(&mut self.settled_history, true) {
             return;
         }
+        self.cancel_waiting();
         for made in &mut self.calls[..self.asked] {
             if !matches!(made.progress, Progress::Cleared) {
                 continue;
@@ -560,6 +584,49 @@ impl Run {
                 self.arrived.push_back((made.call, Reply::here(answer)));
                 made.progress = Progress::Out;
             }
+        }
+    }
+
+    /// Whether a call may be made while the run is being cancelled.
+    fn cleans_up(&self, plan: &Plan) -> bool {
+        match plan {
+            Plan::Send { target: Target::Tool { source, tool, .. }, .. } => {
+                self.catalog.resolve(source, tool).is_ok_and(|tool| tool.cleanup)
+            }
+            Plan::Send { target: Target::Timer(_), .. } => false,
+            Plan::Here(_) => true,
+        }
+    }
+
+    /// Decides what a call comes to that a script makes after the mark.
+    fn while_cancelling(&self, path: &str, plan: Plan) -> Plan {
+        if self.cleans_up(&plan) {
+            return plan;
+        }
+        let told = format!("`{path}` was not called: the run is being cancelled, and this is not set to clean up");
+        Plan::Here(CallError::new(ErrorCode::Cancelled, told).into())
+    }
+
+    /// From here on the run is cancelled.
+    fn cancel(&mut self, cancelling: Cancelling) {
+        self.cancelling = Some(cancelling);
+        self.made_before = self.calls.len();
+    }
+
+    /// Every call that waited when the run was cancelled rejects, so that `finally` runs. What was out may have happened.
+    fn cancel_waiting(&mut self) {
+        let stays: Vec<bool> = self.calls[..self.made_before].iter().map(|made| self.cleans_up(&made.plan)).collect();
+        for (made, stays) in self.calls.iter_mut().zip(stays) {
+            let told = match made.progress {
+                _ if stays => continue,
+                Progress::Made => format!("`{}` was not called: the run was cancelled", made.path),
+                Progress::Cleared | Progress::Out => {
+                    format!("the run was cancelled while `{}` was out: it may or may not have happened", made.path)
+                }
+                Progress::Answered(_) => continue,
+            };
+            made.progress = Progress::Out;
+            self.arrived.push_back((made.call, Reply::failure(&CallError::new(ErrorCode::Cancelled, told))));
         }
     }
 

@@ -114,7 +114,11 @@ impl Runtime {
             ticker,
             clock: &self.clock,
             lease,
-            time_left: Duration::from_millis(limits.timeout_ms.saturating_sub(before)),
+            // Time that the run had used up is no reason not to clean up.
+            time_left: match run.cancelling() {
+                Some(_) => self.settings.cleanup,
+                None => Duration::from_millis(limits.timeout_ms.saturating_sub(before)),
+            },
             drain: self.settings.drain,
             result_bytes: usize::try_from(limits.result_kb.saturating_mul(1024)).unwrap_or(usize::MAX),
         };

@@ -94,7 +94,7 @@ pub struct RunDetail {
 pub struct RecordView {
     /// Its number.
     pub seq: u64,
-    /// `started`, `asked`, `answered` or `ended`.
+    /// `started`, `asked`, `answered`, `cancelling` or `ended`.
     pub kind: &'static str,
     /// The rest, by kind.
     #[serde(flatten)]
@@ -166,6 +166,9 @@ impl RecordView {
                     }
                 }
                 ("answered", fields)
+            }
+            Record::Cancelling(cancelling) => {
+                ("cancelling", json!({ "at_ms": cancelling.at_ms, "reason": cancelling.reason }))
             }
             Record::Ended(ended) => {
                 ("ended", json!({ "state": format!("{:?}", ended.state).to_lowercase(), "ended_ms": ended.ended_ms }))

@@ -355,6 +355,7 @@ fn offered(settings: &SourceSettings, tools: Vec<Tool>, observed: &Observed) -> 
         for (_, over) in settings.overrides.iter().filter(|(glob, _)| glob.matches(&tool.name)) {
             tool.effect = over.effect.unwrap_or(tool.effect);
             tool.replay = over.replay.unwrap_or(tool.replay);
+            tool.cleanup = over.cleanup.unwrap_or(tool.cleanup);
             if let Some(schema) = &over.output_schema {
                 tool.output_schema = Some(Arc::new(schema.clone()));
             }

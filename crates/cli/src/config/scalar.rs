@@ -21,7 +21,7 @@ pub(crate) const LATER_SECTIONS: &[&str] = &["policy"];
 const LATER: &[(&str, &[&str])] = &[
     ("limits", &["deadline_ms", "in_flight", "max_output_tokens"]),
     ("journal", &["snapshot_every"]),
-    ("runs", &["on_interrupted", "on_divergence", "max_restarts", "park_after_ms", "cleanup_ms"]),
+    ("runs", &["on_interrupted", "on_divergence", "max_restarts", "park_after_ms"]),
     ("sandbox", &["isolation"]),
     ("serve", &["on_client_cancel"]),
 ];
@@ -137,6 +137,14 @@ const SCALARS: &[Scalar] = &[
         0..=MOST_MS,
         |all| milliseconds(all.drain),
         |all, n| all.drain = Duration::from_millis(n),
+    ),
+    // How long a run that is being cancelled may clean up. Since 0.1.
+    whole(
+        "runs",
+        "cleanup_ms",
+        0..=MOST_MS,
+        |all| milliseconds(all.cleanup),
+        |all, n| all.cleanup = Duration::from_millis(n),
     ),
     // How long a run computes before others get a turn. Since 0.1.
     whole(

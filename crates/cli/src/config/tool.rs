@@ -8,9 +8,19 @@ use refrain_runtime::{CommandTool, CommandToolSettings, Effect, Glob, Output, Ou
 
 use super::{MOST_MS, document::Table, source::from_folder};
 
-const OVERRIDE: &[&str] = &["effect", "replay", "output_schema", "timeout_ms"];
-const TOOL: &[&str] =
-    &["description", "command", "input", "output", "output_schema", "effect", "replay", "timeout_ms", "stdin"];
+const OVERRIDE: &[&str] = &["effect", "replay", "output_schema", "timeout_ms", "cleanup"];
+const TOOL: &[&str] = &[
+    "description",
+    "command",
+    "input",
+    "output",
+    "output_schema",
+    "effect",
+    "replay",
+    "timeout_ms",
+    "cleanup",
+    "stdin",
+];
 /// Keys of releases to come.
 const LATER: &[&str] = &["approval", "slice_ms", "reconcile", "undo"];
 const OUTPUT: &[&str] = &["format", "pattern", "separator"];
@@ -33,6 +43,7 @@ fn correction(table: &Table<'_>) -> (Glob, ToolOverride) {
         replay: replay(table),
         output_schema: table.json("output_schema"),
         timeout: timeout(table),
+        cleanup: table.flag("cleanup"),
     };
     (Glob::new(table.name()), correction)
 }
@@ -53,6 +64,7 @@ fn tool(table: &Table<'_>) -> Option<CommandTool> {
         effect: effect(table),
         replay: replay(table),
         timeout: timeout(table),
+        cleanup: table.flag("cleanup").unwrap_or_default(),
         stdin: table.text("stdin"),
         hints: Vec::new(),
     };

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use refrain_catalog::{Catalog, Dialect, Status};
 use refrain_engine::{Prepared, SourceMap, source::Facts};
-use refrain_journal::{JournalError, Record, RunId, Take};
+use refrain_journal::{Cancelling, Flush, JournalError, Record, RunId, Seq, Take};
 
 use super::{Runtime, dialect_of, finished, read, start_of, unusable};
 use crate::{amend::Earlier, config::LimitSettings, error::RuntimeError, preflight, report::Report, run::Run};
@@ -16,6 +16,21 @@ impl Runtime {
     ///
     /// [`RuntimeError::Journal`] with `Held` while another process that is alive drives it.
     pub async fn resume(&self, id: RunId, take: Take) -> Result<Report, RuntimeError> {
+        self.go_on(id, take, None).await
+    }
+
+    /// Cancels a run. A durable mark first; then every call that waits rejects with the code `cancelled`, so that `finally` runs
+    /// for `cleanup_ms`, with none but the tools that are set to clean up; then the script is stopped. A run that is over
+    /// answers with its report, and a clean-up that was cut short goes on at the next resume.
+    ///
+    /// # Errors
+    ///
+    /// As [`resume`](Self::resume).
+    pub async fn cancel(&self, id: RunId, take: Take, reason: Option<String>) -> Result<Report, RuntimeError> {
+        self.go_on(id, take, Some(Cancelling { at_ms: self.clock.now_ms(), reason })).await
+    }
+
+    async fn go_on(&self, id: RunId, take: Take, cancel: Option<Cancelling>) -> Result<Report, RuntimeError> {
         let journal = self.journal().await?;
         if let Some(report) = finished(id, &journal.read(id).await?)? {
             return Ok(report);
@@ -47,8 +62,17 @@ impl Runtime {
             Ok(read) => self.catalog_for(&started.script, &read.facts, dialect).await,
             Err(_) => self.catalog().await, // a later version that reads scripts otherwise
         };
+        let is_marked = records.iter().any(|record| matches!(record, Record::Cancelling(_)));
+        if let Some(mark) = cancel.filter(|_| !is_marked) {
+            let mark = Record::Cancelling(mark);
+            journal.append(&lease, Seq(records.len() as u64), std::slice::from_ref(&mark), Flush::Disk).await?;
+            records.push(mark);
+        }
+        let is_cancelled = matches!(records.last(), Some(Record::Cancelling(_))) || is_marked;
         let facts = read.as_ref().ok().map(|read| &read.facts);
-        blocked(id, &needed(&catalog, &records, facts, dialect), &present)?;
+        if !is_cancelled {
+            blocked(id, &needed(&catalog, &records, facts, dialect), &present)?;
+        }
         let history = records.split_off(1);
         let durability = self.settings.durability;
         let run = Run::new(id, Arc::new(catalog), Some(present), durability, dialect, started.started_ms, history)
@@ -69,7 +93,7 @@ impl Runtime {
 fn needed(kept: &Catalog, records: &[Record], facts: Option<&Facts>, dialect: Option<&Dialect>) -> BTreeSet<String> {
     let asked = records.iter().filter_map(|record| match record {
         Record::Asked(asked) => Some(asked.calls.iter().map(|call| call.tool.as_str())),
-        Record::Started(_) | Record::Answered(_) | Record::Ended(_) => None,
+        Record::Started(_) | Record::Answered(_) | Record::Ended(_) | Record::Cancelling(_) => None,
     });
     let asked: BTreeSet<&str> = asked.flatten().collect();
     let is_named = |source: &str| {

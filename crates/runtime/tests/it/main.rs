@@ -3,6 +3,7 @@
 
 mod amend;
 mod calls;
+mod cancel;
 mod case;
 mod cases;
 mod checks;
