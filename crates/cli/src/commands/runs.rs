@@ -2,18 +2,20 @@
 
 use crate::{context::Context, error::CommandError, exit::Exit};
 
+mod cancel;
 mod list;
 mod resume;
 mod show;
 
 pub(super) use resume::held;
 
-/// See runs, and go on with one that was stopped
+/// See runs, go on with one that was stopped, and cancel one
 #[derive(clap::Subcommand, Clone, Debug)]
 pub(crate) enum Runs {
     List(list::ListArgs),
     Show(show::ShowArgs),
     Resume(resume::ResumeArgs),
+    Cancel(cancel::CancelArgs),
 }
 
 /// Runs `runs`.
@@ -22,5 +24,6 @@ pub(crate) async fn run(context: &Context, runs: Runs) -> Result<Exit, CommandEr
         Runs::List(args) => list::list(context, args).await,
         Runs::Show(args) => show::show(context, args).await,
         Runs::Resume(args) => resume::resume(context, args).await,
+        Runs::Cancel(args) => cancel::cancel(context, args).await,
     }
 }

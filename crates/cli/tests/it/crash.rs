@@ -255,6 +255,32 @@ fn a_run_that_is_alive_is_amended_by_force_and_its_owner_writes_no_more() {
     assert!(lines(&place)[&1] == 1 && !lines(&place).contains_key(&21), "{:?}", lines(&place));
 }
 
+#[test]
+fn a_killed_run_is_cancelled_and_cleans_up_and_one_that_is_alive_only_by_force() {
+    let place = place("unsafe", 3);
+    place.write("script.ts", "try { for (let n = 1; n <= 40; n++) await tools.log.append({ line: n }) } finally { await tools.log.tidy({}); text('tidy') }");
+    let tidy = "\n[sources.log.tools.tidy]\ncommand = [\"sh\", \"-c\", \"echo x >> tidied\"]\ncleanup = true\n";
+    place.write("refrain.toml", &format!("{}{tidy}", place.read("refrain.toml")));
+    let id = killed(&place);
+    let done = place.run(&["runs", "cancel", &id, "--reason", "too slow", "--output", "json"]).expect(1);
+    let report = done.json();
+    assert_eq!((&report["status"], &report["text"]), (&json!("cancelled"), &json!("tidy")), "{report:#}");
+    assert_eq!(statuses(&report), ["ok", "ok", "interrupted", "ok"]);
+    assert_eq!((place.read("tidied"), lines(&place).len()), ("x\n".to_owned(), 3));
+    let shown = place.run(&["runs", "show", &id]).expect(0).stdout;
+    assert!(shown.contains("cancelled") && shown.contains("cancelling  too slow"), "{shown}");
+
+    std::fs::remove_file(place.path().join("reached")).unwrap();
+    let running = start(&place);
+    let list = place.run(&["runs", "list", "--output", "json"]).expect(0).json();
+    let id = list["runs"][0]["run_id"].as_str().unwrap();
+    assert!(place.run(&["runs", "cancel", id]).expect(1).stderr.contains("--take"));
+    place.run(&["runs", "cancel", id, "--take"]).expect(1);
+    running.signal("KILL");
+    running.end();
+    assert_eq!(place.run(&["runs", "show", id, "--output", "json"]).expect(0).json()["status"], "cancelled");
+}
+
 /// What fails is journaled as what works is, so a run does not go on without the sources that it needs.
 #[test]
 fn a_run_waits_for_a_source_that_is_gone_and_goes_on_when_it_is_back() {

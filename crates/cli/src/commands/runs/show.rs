@@ -115,6 +115,10 @@ fn record(record: &RecordView) -> Vec<String> {
             }
             _ => format!("call {}: {}, {} ms", of("call"), count(of("bytes").as_u64().unwrap_or(0), "byte"), of("ms")),
         },
+        "cancelling" => match of("reason") {
+            Value::String(reason) => one_line(reason, 80),
+            _ => "no reason given".to_owned(),
+        },
         "ended" => text_of(of("state")),
         _ => record.fields.to_string(),
     };
