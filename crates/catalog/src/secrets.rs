@@ -182,14 +182,13 @@ fn forms(value: &str) -> Vec<String> {
     }
     for is_kept in [&b"-_.~"[..], b"-_.~!$&'()*+,;=:@/"] {
         let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || is_kept.contains(&byte);
-        for digits in ["0123456789ABCDEF", "0123456789abcdef"] {
-            let digit = |at: u8| digits.as_bytes().get(usize::from(at)).copied().unwrap_or(b'0') as char;
-            let one = |byte: u8| match byte {
-                byte if is_plain(byte) => char::from(byte).to_string(),
-                byte => format!("%{}{}", digit(byte >> 4), digit(byte & 15)),
-            };
-            forms.push(value.bytes().map(one).collect());
-        }
+        let with = |escaped: fn(u8) -> String| {
+            value
+                .bytes()
+                .map(|byte| if is_plain(byte) { char::from(byte).to_string() } else { escaped(byte) })
+                .collect()
+        };
+        forms.extend([with(|byte| format!("%{byte:02X}")), with(|byte| format!("%{byte:02x}"))]);
     }
     forms
 }

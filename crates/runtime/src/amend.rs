@@ -151,7 +151,7 @@ impl Earlier {
             if !past.finished.is_empty() && is_late {
                 self.made_again.push(call);
             } else if let Some(finished) = past.finished.pop_front() {
-                return Plan::Here(taken(finished));
+                return Plan::Here(taken(finished, effect));
             } else if past.unknown > 0 && replay == Replay::Unsafe {
                 past.unknown -= 1;
                 let told = format!(
@@ -185,12 +185,12 @@ impl Earlier {
     }
 }
 
-fn taken(finished: Finished) -> Here {
+fn taken(finished: Finished, effect: Effect) -> Here {
     let Finished { of, answered, at, .. } = finished;
     let outcome = match answered.outcome {
         Outcome::Value(value) => Ok(value),
         // Only values are kept.
         Outcome::Failure(failure) => Err(CallError::new(ErrorCode::Internal, failure.message)),
     };
-    Here { outcome, notes: answered.notes, taken: Some(Taken { of, at, clock_ms: answered.clock_ms }) }
+    Here { outcome, notes: answered.notes, taken: Some(Taken { of, at, clock_ms: answered.clock_ms, effect }) }
 }

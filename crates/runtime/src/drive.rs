@@ -160,7 +160,9 @@ impl Drive<'_> {
 
 async fn make(tools: &dyn Tools, request: CallRequest, most: usize) -> Reply {
     let path = format!("{}.{}", request.source, request.tool);
-    match tools.call(request).await {
+    let answer = tools.call(request).await;
+    let levels = answer.as_ref().map_or(0, |output| levels(output.value.get()));
+    match answer {
         Ok(output) if output.value.get().len() > most => {
             let told = format!(
                 "`{path}` returned {} bytes, more than `result_kb` allows; ask it for less, by page or by field",
@@ -168,8 +170,7 @@ async fn make(tools: &dyn Tools, request: CallRequest, most: usize) -> Reply {
             );
             Reply::failure(&CallError::new(ErrorCode::ResultTooLarge, told))
         }
-        Ok(output) if levels(output.value.get()) > MAX_LEVELS => {
-            let levels = levels(output.value.get());
+        Ok(_) if levels > MAX_LEVELS => {
             let told =
                 format!("`{path}` returned JSON of {levels} levels, and a script takes {MAX_LEVELS}; ask it for less");
             Reply::failure(&CallError::new(ErrorCode::ResultTooLarge, told))

@@ -127,6 +127,8 @@ pub(crate) struct Taken {
     /// Its place among the answers of its run. What came first there comes first here.
     pub(crate) at: usize,
     pub(crate) clock_ms: i64,
+    /// What the call did when it was made.
+    pub(crate) effect: Effect,
 }
 
 impl From<CallError> for Here {
@@ -676,8 +678,9 @@ impl Run {
             let (effect, replay, key) = match &made.plan {
                 Plan::Send { target: Target::Tool { key, .. }, effect, replay } => (*effect, *replay, key.clone()),
                 Plan::Send { target: Target::Timer(_), effect, replay } => (*effect, *replay, None),
-                // It never leaves, so nothing is lost by deciding it anew.
-                Plan::Here(_) => (Effect::Read, Replay::Safe, None),
+                // It never leaves, so nothing is lost by deciding it anew. What is taken over was done, and a later correction
+                // has to know a write from a read.
+                Plan::Here(here) => (here.taken.map_or(Effect::Read, |taken| taken.effect), Replay::Safe, None),
             };
             let call = AskedCall {
                 call: made.call.into(),

@@ -63,12 +63,12 @@ impl Runtime {
             Err(_) => self.catalog().await, // a later version that reads scripts otherwise
         };
         let is_marked = records.iter().any(|record| matches!(record, Record::Cancelling(_)));
+        let is_cancelled = is_marked || cancel.is_some();
         if let Some(mark) = cancel.filter(|_| !is_marked) {
             let mark = Record::Cancelling(mark);
             journal.append(&lease, Seq(records.len() as u64), std::slice::from_ref(&mark), Flush::Disk).await?;
             records.push(mark);
         }
-        let is_cancelled = matches!(records.last(), Some(Record::Cancelling(_))) || is_marked;
         let facts = read.as_ref().ok().map(|read| &read.facts);
         if !is_cancelled {
             blocked(id, &needed(&catalog, &records, facts, dialect), &present)?;

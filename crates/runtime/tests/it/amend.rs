@@ -144,6 +144,19 @@ async fn a_correction_of_a_correction_repeats_nothing_of_either() {
     );
 }
 
+/// Taken over once and not made in the correction after that, a write is a write all the same, and never stale.
+#[tokio::test]
+async fn a_write_that_two_corrections_carry_along_is_not_made_again_after_a_newer_write() {
+    let host = Host::new(vec![write("put")]);
+    let put = |id: u32| format!("await tools.fake.put({{ id: {id} }}); ");
+    let first = host.run(&(put(1) + "throw 1")).await;
+    let second = host.amend(first.run_id.unwrap(), &(put(1) + "throw 2")).await;
+    let third = host.amend(second.run_id.unwrap(), &(put(2) + "throw 3")).await;
+    let fourth = host.amend(third.run_id.unwrap(), &(put(1) + &put(2) + "return 1")).await;
+    assert_eq!(outcomes(&fourth), ["reused", "reused"]);
+    assert_eq!(host.seen().count("put"), 2);
+}
+
 #[tokio::test]
 async fn a_script_that_is_no_program_leaves_the_old_run_as_it_was() {
     let host = Host::new(vec![write("put")]);
