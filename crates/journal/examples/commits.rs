@@ -53,6 +53,7 @@ async fn write(journal: Arc<SqliteJournal>, writer: u8, flush: Flush, until: Ins
             outcome,
             notes: Vec::new(),
             reused: None,
+            by: None,
         });
         journal.append(&lease, Seq(written), &[record], flush).await.unwrap();
     }

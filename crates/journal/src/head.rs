@@ -94,7 +94,12 @@ impl Append {
                     end = Some((ended.state, ended.ended_ms));
                     stored.clone_from(&ended.stored);
                 }
-                Record::Asked(_) | Record::Answered(_) | Record::Cancelling(_) => {}
+                Record::Asked(_)
+                | Record::Answered(_)
+                | Record::Cancelling(_)
+                | Record::Parked(_)
+                | Record::Decided(_)
+                | Record::Attempted(_) => {}
             }
             all.push(sealed(run, seq, record)?);
         }

@@ -48,7 +48,8 @@ pub use lease::{Flush, Lease, Owner, OwnerId, Take};
 pub use list::{Listing, MOST_RUNS, Page, RunState, Summary};
 pub use memory::{Fate, MemoryJournal};
 pub use record::{
-    Answered, Asked, AskedCall, Cancelling, EndState, Ended, Failure, Guard, Outcome, Record, Reused, Started, Stored,
+    Answered, Asked, AskedCall, Attempted, Cancelling, Decided, EndState, Ended, Failure, Guard, Outcome, Parked,
+    Record, Reused, Started, Stored,
 };
 pub use sqlite::{PATIENCE, SqliteJournal};
 

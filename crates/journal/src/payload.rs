@@ -7,8 +7,8 @@
 use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
-    Answered, Asked, AskedCall, BlobHash, Cancelling, EndState, Ended, Failure, Guard, Json, Outcome, Record, Reused,
-    RunId, Started, Stored,
+    Answered, Asked, AskedCall, Attempted, BlobHash, Cancelling, Decided, EndState, Ended, Failure, Guard, Json,
+    Outcome, Parked, Record, Reused, RunId, Started, Stored,
 };
 
 /// A record as it is stored, before it has a place in a chain.
@@ -27,6 +27,9 @@ impl Record {
             Self::Answered(answered) => encoded(3, &AnsweredV1::from(answered.clone())),
             Self::Ended(ended) => encoded(4, &EndedV1::from(ended.clone())),
             Self::Cancelling(cancelling) => encoded(5, &CancellingV1::from(cancelling.clone())),
+            Self::Parked(parked) => encoded(6, &ParkedV1::from(parked.clone())),
+            Self::Decided(decided) => encoded(7, &DecidedV1::from(decided.clone())),
+            Self::Attempted(attempted) => encoded(8, &AttemptedV1::from(attempted.clone())),
         }
     }
 
@@ -39,6 +42,9 @@ impl Record {
             3 => Self::Answered(decoded::<AnsweredV1>(payload)?.into()),
             4 => Self::Ended(decoded::<EndedV1>(payload)?.into()),
             5 => Self::Cancelling(decoded::<CancellingV1>(payload)?.into()),
+            6 => Self::Parked(decoded::<ParkedV1>(payload)?.into()),
+            7 => Self::Decided(decoded::<DecidedV1>(payload)?.into()),
+            8 => Self::Attempted(decoded::<AttemptedV1>(payload)?.into()),
             _ => return Err(format!("kind {kind}")),
         })
     }
@@ -125,6 +131,8 @@ stored!(AskedCallV1 is AskedCall {
     replay: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     key: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    due_ms: Option<i64>,
 });
 
 // By hand: `Into` does not reach into an `Option` either.
@@ -142,21 +150,23 @@ struct AnsweredV1 {
     notes: Vec<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     reused: Option<ReusedV1>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
 }
 
 impl From<Answered> for AnsweredV1 {
     fn from(answered: Answered) -> Self {
-        let Answered { call, clock_ms, took_ms, active_ms, turn, calls_made, outcome, notes, reused } = answered;
+        let Answered { call, clock_ms, took_ms, active_ms, turn, calls_made, outcome, notes, reused, by } = answered;
         let (outcome, reused) = (outcome.into(), reused.map(Into::into));
-        Self { call, clock_ms, took_ms, active_ms, turn, calls_made, outcome, notes, reused }
+        Self { call, clock_ms, took_ms, active_ms, turn, calls_made, outcome, notes, reused, by }
     }
 }
 
 impl From<AnsweredV1> for Answered {
     fn from(answered: AnsweredV1) -> Self {
-        let AnsweredV1 { call, clock_ms, took_ms, active_ms, turn, calls_made, outcome, notes, reused } = answered;
+        let AnsweredV1 { call, clock_ms, took_ms, active_ms, turn, calls_made, outcome, notes, reused, by } = answered;
         let (outcome, reused) = (outcome.into(), reused.map(Into::into));
-        Self { call, clock_ms, took_ms, active_ms, turn, calls_made, outcome, notes, reused }
+        Self { call, clock_ms, took_ms, active_ms, turn, calls_made, outcome, notes, reused, by }
     }
 }
 
@@ -198,6 +208,31 @@ impl From<EndedV1> for Ended {
     }
 }
 
+stored!(ParkedV1 is Parked {
+    at_ms: i64,
+    active_ms: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    wake_ms: Option<i64>,
+    waiting: Json,
+});
+
+stored!(DecidedV1 is Decided {
+    call: u64,
+    at_ms: i64,
+    decision: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    by: Option<String>,
+});
+
+stored!(AttemptedV1 is Attempted {
+    call: u64,
+    attempt: u64,
+    failure: FailureV1,
+    took_ms: u64,
+    active_ms: u64,
+    again_ms: i64,
+});
+
 stored!(CancellingV1 is Cancelling {
     at_ms: i64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -235,6 +270,7 @@ stored!(GuardV1 is Guard {
 #[serde(rename_all = "snake_case")]
 enum OutcomeV1 {
     Value(Json),
+    Blob { hash: BlobHash, bytes: u64 },
     Failure(FailureV1),
 }
 
@@ -242,6 +278,7 @@ impl From<Outcome> for OutcomeV1 {
     fn from(outcome: Outcome) -> Self {
         match outcome {
             Outcome::Value(value) => Self::Value(value),
+            Outcome::Blob { hash, bytes } => Self::Blob { hash, bytes },
             Outcome::Failure(failure) => Self::Failure(failure.into()),
         }
     }
@@ -251,6 +288,7 @@ impl From<OutcomeV1> for Outcome {
     fn from(outcome: OutcomeV1) -> Self {
         match outcome {
             OutcomeV1::Value(value) => Self::Value(value),
+            OutcomeV1::Blob { hash, bytes } => Self::Blob { hash, bytes },
             OutcomeV1::Failure(failure) => Self::Failure(failure.into()),
         }
     }
@@ -337,6 +375,26 @@ mod tests {
         (4, r#"{"state":"cancelled","ended_ms":0,"report":null}"#),
         (5, r#"{"at_ms":1700000000009}"#),
         (5, r#"{"at_ms":-1,"reason":"too \"slow\""}"#),
+        (
+            2,
+            r#"{"turn":3,"calls":[{"call":3,"tool":"sleep","args":{"ms":1},"effect":"read","replay":"safe","due_ms":1700000000009}],"calls_made":3}"#,
+        ),
+        (
+            3,
+            r#"{"call":5,"clock_ms":0,"took_ms":9,"active_ms":6,"turn":1,"calls_made":4,"outcome":{"value":1},"by":"ann"}"#,
+        ),
+        (
+            3,
+            r#"{"call":6,"clock_ms":0,"took_ms":9,"active_ms":6,"turn":1,"calls_made":4,"outcome":{"blob":{"hash":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","bytes":3}}}"#,
+        ),
+        (6, r#"{"at_ms":1,"active_ms":2,"wake_ms":-3,"waiting":[{"kind":"timer"}]}"#),
+        (6, r#"{"at_ms":1,"active_ms":2,"waiting":[]}"#),
+        (7, r#"{"call":2,"at_ms":1,"decision":"again","by":"ann"}"#),
+        (7, r#"{"call":2,"at_ms":1,"decision":"again"}"#),
+        (
+            8,
+            r#"{"call":2,"attempt":1,"failure":{"code":"rate_limited","message":"slow down","retryable":true},"took_ms":5,"active_ms":7,"again_ms":1700000000009}"#,
+        ),
     ];
 
     #[test]
@@ -366,7 +424,7 @@ mod tests {
             let more = format!(r#"{},"new":1}}"#, payload.strip_suffix('}').unwrap());
             assert!(Record::decode(kind, &more).unwrap_err().contains("`new`"), "{more}");
         }
-        assert_eq!(Record::decode(6, "{}").unwrap_err(), "kind 6");
+        assert_eq!(Record::decode(9, "{}").unwrap_err(), "kind 9");
         assert_eq!(Record::decode(0, "{}").unwrap_err(), "kind 0");
         let state = r#"{"state":"parked","ended_ms":0,"report":null}"#;
         assert!(Record::decode(4, state).unwrap_err().contains("`parked`"));

@@ -22,6 +22,12 @@ pub enum Record {
     Ended(Ended),
     /// 5. The run is being cancelled: what follows is its clean-up, and its end.
     Cancelling(Cancelling),
+    /// 6. The run waits for what is outside, and no process holds it meanwhile. What follows ends the wait.
+    Parked(Parked),
+    /// 7. A person said what is to become of a call. Durable before anything is done about it.
+    Decided(Decided),
+    /// 8. A call failed, and is made once more. Durable before it is.
+    Attempted(Attempted),
 }
 
 /// Everything that a run starts from, so that each attempt starts the same.
@@ -86,6 +92,8 @@ pub struct AskedCall {
     pub replay: String,
     /// The idempotency key, the same on every attempt.
     pub key: Option<String>,
+    /// When a timer is due, in milliseconds since the epoch. A crash does not move it.
+    pub due_ms: Option<i64>,
 }
 
 /// What a call came to, and the clock that the script sees from then on.
@@ -109,6 +117,8 @@ pub struct Answered {
     pub notes: Vec<String>,
     /// The call of an amended run that this answer was first given to. None where the call was made.
     pub reused: Option<Reused>,
+    /// Who gave the answer, where it was a person.
+    pub by: Option<String>,
 }
 
 /// A call of another run.
@@ -125,6 +135,14 @@ pub struct Reused {
 pub enum Outcome {
     /// The tool's result.
     Value(Json),
+    /// The tool's result, so large that the journal keeps it apart. Read as such; a store makes it of a [`Value`](Self::Value)
+    /// that it is given, and takes it as it is where it has the blob.
+    Blob {
+        /// Under which the journal has the text.
+        hash: BlobHash,
+        /// How long the text is.
+        bytes: u64,
+    },
     /// The call rejects with this.
     Failure(Failure),
 }
@@ -151,6 +169,49 @@ pub struct Cancelling {
     pub at_ms: i64,
     /// Who wanted it, and why, as they say it.
     pub reason: Option<String>,
+}
+
+/// A run that waits for nothing but what is outside.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parked {
+    /// When it parked, in milliseconds since the epoch.
+    pub at_ms: i64,
+    /// Active time of the run so far, over all attempts, in milliseconds.
+    pub active_ms: u64,
+    /// When the first timer is due, in milliseconds since the epoch. None where only a person can go on.
+    pub wake_ms: Option<i64>,
+    /// What it waits for, as reports tell it.
+    pub waiting: Json,
+}
+
+/// What a person decided about a call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decided {
+    /// The number of the call.
+    pub call: u64,
+    /// When, in milliseconds since the epoch.
+    pub at_ms: i64,
+    /// The decision: `again`, it did not happen and is to be made.
+    pub decision: String,
+    /// Who, as they say.
+    pub by: Option<String>,
+}
+
+/// An attempt at a call that failed and is followed by another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Attempted {
+    /// The number of the call.
+    pub call: u64,
+    /// The number of the attempt that failed, from 1.
+    pub attempt: u64,
+    /// Why it failed.
+    pub failure: Failure,
+    /// How long it took.
+    pub took_ms: u64,
+    /// Active time of the run when this was written, over all attempts, in milliseconds.
+    pub active_ms: u64,
+    /// When the next attempt is due, in milliseconds since the epoch.
+    pub again_ms: i64,
 }
 
 /// How a run ended.

@@ -96,7 +96,7 @@ impl Earlier {
             match record {
                 Record::Asked(turn) => asked.extend(turn.calls),
                 Record::Answered(answered) => drop(answers.insert(answered.call, (first + at, answered))),
-                Record::Started(_) | Record::Ended(_) | Record::Cancelling(_) => {}
+                _ => {}
             }
         }
         let mut now = Later::default();
@@ -113,8 +113,10 @@ impl Earlier {
                     }
                     let is_stale = later.wrote && call.effect == Effect::Read.as_str();
                     match answered.outcome {
-                        Outcome::Value(_) if later.taken.contains(&of) || is_stale => {}
-                        Outcome::Value(_) => past.finished.push_back(Finished { of, args: call.args, answered, at }),
+                        Outcome::Value(_) | Outcome::Blob { .. } if later.taken.contains(&of) || is_stale => {}
+                        Outcome::Value(_) | Outcome::Blob { .. } => {
+                            past.finished.push_back(Finished { of, args: call.args, answered, at })
+                        }
                         Outcome::Failure(_) => {
                             *now.told.entry(content).or_default() += 1;
                             past.keys.extend(call.key.filter(|key| !later.keys.contains(key)));
@@ -187,10 +189,6 @@ impl Earlier {
 
 fn taken(finished: Finished, effect: Effect) -> Here {
     let Finished { of, answered, at, .. } = finished;
-    let outcome = match answered.outcome {
-        Outcome::Value(value) => Ok(value),
-        // Only values are kept.
-        Outcome::Failure(failure) => Err(CallError::new(ErrorCode::Internal, failure.message)),
-    };
-    Here { outcome, notes: answered.notes, taken: Some(Taken { of, at, clock_ms: answered.clock_ms, effect }) }
+    let taken = Taken { of, at, clock_ms: answered.clock_ms, effect };
+    Here { outcome: answered.outcome, notes: answered.notes, taken: Some(taken) }
 }

@@ -100,6 +100,7 @@ impl Drive<'_> {
                     let turn = self.ticker.compute(deadline, stopper.clone(), sandbox.feed(&delivery)).await;
                     run.turned(turn);
                 }
+                Step::Load(hash) => run.loaded(text(self.journal.blob(hash).await?)?),
                 Step::Write { at, records, flush } => {
                     self.journal.append(self.lease, at, &records, flush).await?;
                     run.written(records);
@@ -223,6 +224,12 @@ fn take(run: &mut Run, joined: Result<(u32, Reply), tokio::task::JoinError>) -> 
         // The run can be resumed, and its call is then settled as one that was out at a crash.
         Err(error) => Err(bug(&format!("a call broke: {error}"))),
     }
+}
+
+/// A result that the journal kept apart.
+fn text(blob: Vec<u8>) -> Result<Json, RuntimeError> {
+    let text = String::from_utf8(blob).map_err(|_| bug("a result that was kept apart is no text"))?;
+    Ok(Json::new(text)?)
 }
 
 /// Waits for `future` until `deadline`.

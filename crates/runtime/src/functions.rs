@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use refrain_catalog::{CallError, Catalog, Dialect, Effect, ErrorCode, Query, Replay};
-use refrain_journal::Json;
+use refrain_journal::{Json, Outcome};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
@@ -106,7 +106,7 @@ fn search(catalog: &Catalog, dialect: Option<&Dialect>, asked: &Search) -> Resul
         })
         .collect();
     let note = found.note().map(|note| format!("search for {:?}: {note}", short(&asked.query)));
-    Ok(Here { outcome: Ok(Json::from_value(&hits.into())), notes: note.into_iter().collect(), taken: None })
+    Ok(Here { outcome: Outcome::Value(Json::from_value(&hits.into())), notes: note.into_iter().collect(), taken: None })
 }
 
 /// The beginning of what was asked, for a note.
@@ -157,7 +157,7 @@ fn describe(catalog: &Catalog, dialect: Option<&Dialect>, asked: &Describe) -> R
         }
     }
     let value = if asked.by.is_some() { by_name.into() } else { list.into() };
-    Ok(Here { outcome: Ok(Json::from_value(&value)), notes: Vec::new(), taken: None })
+    Ok(Here { outcome: Outcome::Value(Json::from_value(&value)), notes: Vec::new(), taken: None })
 }
 
 /// The tools of a namespace, which may be given as flat names begin with it.

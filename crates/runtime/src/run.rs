@@ -9,8 +9,8 @@ use std::{collections::VecDeque, sync::Arc, time::Duration};
 use refrain_catalog::{CallError, Catalog, Dialect, Effect, ErrorCode, Replay, Tool};
 use refrain_engine::{Call, Delivery, Output, Status, Stop, Thrown, Turn};
 use refrain_journal::{
-    Answered, Asked, AskedCall, Cancelling, Failure, Flush, Guard, JournalError, Json, Outcome, Record, Reused, RunId,
-    Seq, Stored,
+    Answered, Asked, AskedCall, BlobHash, Cancelling, Failure, Flush, Guard, JournalError, Json, Outcome, Record,
+    Reused, RunId, Seq, Stored,
 };
 use serde_json::{Value, json};
 
@@ -24,6 +24,8 @@ const MOST_LEVELS: usize = 127;
 pub(crate) enum Step {
     /// Give this to the sandbox and tell [`Run::turned`].
     Feed(Delivery),
+    /// Load this from the journal and tell [`Run::loaded`].
+    Load(BlobHash),
     /// Make these durable as one commit, from this number on, and tell [`Run::written`].
     Write { at: Seq, records: Vec<Record>, flush: Flush },
     /// Send these calls; each tells [`Run::answered`] when it is back.
@@ -113,7 +115,7 @@ pub(crate) enum Plan {
 /// An answer that is known here.
 #[derive(Debug)]
 pub(crate) struct Here {
-    pub(crate) outcome: Result<Json, CallError>,
+    pub(crate) outcome: Outcome,
     /// Said beside it, in the notes of the run.
     pub(crate) notes: Vec<String>,
     /// Where it comes from, if the run that this one corrects had it.
@@ -133,7 +135,7 @@ pub(crate) struct Taken {
 
 impl From<CallError> for Here {
     fn from(error: CallError) -> Self {
-        Self { outcome: Err(error), notes: Vec::new(), taken: None }
+        Self { outcome: failure(&error), notes: Vec::new(), taken: None }
     }
 }
 
@@ -178,6 +180,8 @@ pub(crate) struct Run {
     arrived: VecDeque<(u32, Reply)>,
     /// Results in the journal that the script has not seen.
     due: VecDeque<Answered>,
+    /// The answer that is being loaded.
+    unloaded: Option<Answered>,
     to_send: Vec<u32>,
     end: Option<End>,
     /// The journal has the mark that the run is to be cancelled.
@@ -209,7 +213,9 @@ impl Run {
         let next_seq = 1 + history.len() as u64;
         let active_ms = history.iter().rev().find_map(|record| match record {
             Record::Answered(answered) => Some(answered.active_ms),
-            Record::Started(_) | Record::Asked(_) | Record::Ended(_) | Record::Cancelling(_) => None,
+            Record::Parked(parked) => Some(parked.active_ms),
+            Record::Attempted(attempted) => Some(attempted.active_ms),
+            _ => None,
         });
         Self {
             id,
@@ -226,6 +232,7 @@ impl Run {
             asked: 0,
             arrived: VecDeque::new(),
             due: VecDeque::new(),
+            unloaded: None,
             to_send: Vec::new(),
             end: None,
             cancelling: None,
@@ -268,7 +275,7 @@ impl Run {
         self.cancelling.as_ref().or_else(|| {
             self.history.iter().find_map(|record| match record {
                 Record::Cancelling(cancelling) => Some(cancelling),
-                Record::Started(_) | Record::Asked(_) | Record::Answered(_) | Record::Ended(_) => None,
+                _ => None,
             })
         })
     }
@@ -412,6 +419,7 @@ impl Run {
                 Record::Asked(asked) => self.asked += asked.calls.len(),
                 Record::Answered(answered) => self.due.push_back(answered),
                 Record::Cancelling(cancelling) => self.cancel(cancelling),
+                Record::Parked(_) | Record::Decided(_) | Record::Attempted(_) => {}
                 Record::Started(_) | Record::Ended(_) => {}
             }
         }
@@ -427,6 +435,9 @@ impl Run {
         if let Some(divergence) = &self.diverged {
             return Step::Diverged(divergence.clone());
         }
+        if let Some(answered) = self.unloaded.take() {
+            return self.feed(answered);
+        }
         if let Some(step) = self.replay() {
             return step;
         }
@@ -435,7 +446,7 @@ impl Run {
             return self.wind_up();
         }
         if let Some(answered) = self.due.pop_front() {
-            return Step::Feed(self.deliver(answered));
+            return self.feed(answered);
         }
         if let Some(step) = self.ask(false) {
             return step;
@@ -455,7 +466,7 @@ impl Run {
             let checked = match record {
                 Record::Asked(asked) => self.check_asked(&asked),
                 Record::Answered(answered) => match self.check_answered(&answered) {
-                    Ok(()) if self.end.is_none() => return Some(Step::Feed(self.deliver(answered))),
+                    Ok(()) if self.end.is_none() => return Some(self.feed(answered)),
                     // Written together with the answer that ended the script, which never saw it.
                     Ok(()) => {
                         self.due.push_back(answered);
@@ -467,6 +478,7 @@ impl Run {
                     self.cancel(cancelling);
                     Ok(())
                 }
+                Record::Parked(_) | Record::Decided(_) | Record::Attempted(_) => Ok(()),
                 Record::Started(_) | Record::Ended(_) => Ok(()), // neither is part of a history
             };
             if let Err(divergence) = checked {
@@ -689,6 +701,7 @@ impl Run {
                 effect: effect.as_str().into(),
                 replay: replay.as_str().into(),
                 key,
+                due_ms: None,
             };
             let calls_made = index as u64 + 1;
             match records.last_mut() {
@@ -736,27 +749,44 @@ impl Run {
                 outcome: reply.outcome,
                 notes: reply.notes,
                 reused: reply.taken.map(|taken| taken.of),
+                by: None,
             }));
         }
         Step::Write { at: self.next_seq(), records, flush: self.flush(decisive) }
     }
 
-    /// Turns a durable answer into what the sandbox is fed.
-    fn deliver(&mut self, answered: Answered) -> Delivery {
+    /// Gives a durable answer to the sandbox. One that the journal keeps apart is loaded first.
+    fn feed(&mut self, answered: Answered) -> Step {
         let call = u32::try_from(answered.call).unwrap_or(u32::MAX);
+        let path = self.made(call).map_or("", |made| &made.path);
+        let outcome = match &answered.outcome {
+            Outcome::Blob { hash, .. } => {
+                let hash = *hash;
+                self.unloaded = Some(answered);
+                return Step::Load(hash);
+            }
+            Outcome::Value(json) => refrain_engine::Outcome::Value(json.as_str().to_owned()),
+            Outcome::Failure(failure) => refrain_engine::Outcome::Failure(tool_error(call, path, failure)),
+        };
         self.clock_ms = self.clock_ms.max(answered.clock_ms);
-        let (answer, outcome) = told(call, self.made(call).map_or("", |made| &made.path), &answered.outcome);
+        let answer = answer(&answered.outcome);
         self.tool_bytes += answer.bytes;
-        let took_ms = answered.took_ms;
         let path = self.made_mut(call).map(|made| {
             made.progress = Progress::Answered(answer);
-            made.took_ms = took_ms;
+            made.took_ms = answered.took_ms;
             made.path.clone()
         });
         if let Some(path) = path {
             self.tool_notes.extend(answered.notes.into_iter().map(|note| (path.clone(), note)));
         }
-        Delivery { call, clock_ms: self.clock_ms, outcome }
+        Step::Feed(Delivery { call, clock_ms: self.clock_ms, outcome })
+    }
+
+    /// Takes in what the last [`Step::Load`] asked for.
+    pub(crate) fn loaded(&mut self, value: Json) {
+        if let Some(answered) = &mut self.unloaded {
+            answered.outcome = Outcome::Value(value);
+        }
     }
 
     /// The script is over: what may still leave, leaves; what is out and not safe is waited for.
@@ -781,7 +811,7 @@ impl Run {
             (call, Reply { outcome: answered.outcome, took_ms: answered.took_ms, notes: answered.notes, taken: None })
         });
         for (call, reply) in unseen.chain(std::mem::take(&mut self.arrived)).collect::<Vec<_>>() {
-            let (answer, _) = told(call, "", &reply.outcome);
+            let answer = answer(&reply.outcome);
             self.tool_bytes += answer.bytes;
             if let Some(made) = self.made_mut(call) {
                 made.progress = Progress::Answered(answer);
@@ -842,59 +872,57 @@ impl Made {
 
 impl Reply {
     fn here(answer: &Here) -> Self {
-        match &answer.outcome {
-            Ok(json) => Self {
-                outcome: Outcome::Value(json.clone()),
-                took_ms: 0,
-                notes: answer.notes.clone(),
-                taken: answer.taken,
-            },
-            Err(error) => Self::failure(error),
-        }
+        Self { outcome: answer.outcome.clone(), took_ms: 0, notes: answer.notes.clone(), taken: answer.taken }
     }
 
     pub(crate) fn failure(error: &CallError) -> Self {
-        let failure = Failure {
-            code: error.code.as_str().into(),
-            message: error.message.clone(),
-            retryable: error.retryable,
-            retry_after_ms: error.retry_after_ms,
-            data: error.data.as_ref().map(Json::from_value),
-        };
-        Self { outcome: Outcome::Failure(failure), took_ms: 0, notes: Vec::new(), taken: None }
+        Self { outcome: failure(error), took_ms: 0, notes: Vec::new(), taken: None }
     }
 }
 
-/// What the report and the sandbox are told of an outcome.
-fn told(call: u32, path: &str, outcome: &Outcome) -> (Answer, refrain_engine::Outcome) {
+fn failure(error: &CallError) -> Outcome {
+    Outcome::Failure(Failure {
+        code: error.code.as_str().into(),
+        message: error.message.clone(),
+        retryable: error.retryable,
+        retry_after_ms: error.retry_after_ms,
+        data: error.data.as_ref().map(Json::from_value),
+    })
+}
+
+/// What the report is told of an outcome.
+fn answer(outcome: &Outcome) -> Answer {
     match outcome {
-        Outcome::Value(json) => (
-            Answer { bytes: json.as_str().len() as u64, code: None },
-            refrain_engine::Outcome::Value(json.as_str().to_owned()),
-        ),
+        Outcome::Value(json) => Answer { bytes: json.as_str().len() as u64, code: None },
+        Outcome::Blob { bytes, .. } => Answer { bytes: *bytes, code: None },
         Outcome::Failure(failure) => {
-            let mut fields = json!({
-                "message": failure.message,
-                "code": failure.code,
-                "tool": path,
-                "call": call,
-                "retryable": failure.retryable,
-            });
-            if let Some(after) = failure.retry_after_ms {
-                fields["retryAfterMs"] = after.into();
-            }
             // What else is said of a failure is ours, and came from no tool.
             let from_tool = failure.code == ErrorCode::ToolError.as_str();
             let bytes = if from_tool { failure.message.len() as u64 } else { 0 };
-            let mut text = fields.to_string();
-            if let Some(data) = &failure.data {
-                // Spliced in as text: the data is kept byte for byte.
-                text.pop();
-                text.push_str(&format!(",\"data\":{data}}}"));
-            }
-            (Answer { bytes, code: Some(failure.code.clone()) }, refrain_engine::Outcome::Failure(text))
+            Answer { bytes, code: Some(failure.code.clone()) }
         }
     }
+}
+
+/// The fields of the `ToolError` that a failure is to the script.
+fn tool_error(call: u32, path: &str, failure: &Failure) -> String {
+    let mut fields = json!({
+        "message": failure.message,
+        "code": failure.code,
+        "tool": path,
+        "call": call,
+        "retryable": failure.retryable,
+    });
+    if let Some(after) = failure.retry_after_ms {
+        fields["retryAfterMs"] = after.into();
+    }
+    let mut text = fields.to_string();
+    if let Some(data) = &failure.data {
+        // Spliced in as text: the data is kept byte for byte.
+        text.pop();
+        text.push_str(&format!(",\"data\":{data}}}"));
+    }
+    text
 }
 
 fn described(tool: &str, args: &Json) -> String {

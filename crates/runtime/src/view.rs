@@ -1,7 +1,7 @@
 //! Plain data for the edges: listings of runs and tools, in the shape of the outside contract.
 
 use refrain_catalog::{Catalog, Dialect, SourceStatus, Tool};
-use refrain_journal::{Listing, Outcome, Record, RunId, RunState, Summary};
+use refrain_journal::{Decided, Listing, Outcome, Record, RunId, RunState, Summary};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -143,7 +143,7 @@ impl RecordView {
                         let args = call.args.parse::<Value>().unwrap_or_else(|_| call.args.as_str().into());
                         json!({
                             "call": call.call, "tool": call.tool, "args": args,
-                            "effect": call.effect, "replay": call.replay, "key": call.key,
+                            "effect": call.effect, "replay": call.replay, "key": call.key, "due_ms": call.due_ms,
                         })
                     })
                     .collect();
@@ -160,6 +160,10 @@ impl RecordView {
                 }
                 match &answered.outcome {
                     Outcome::Value(value) => fields["bytes"] = value.as_str().len().into(),
+                    Outcome::Blob { hash, bytes } => {
+                        fields["bytes"] = (*bytes).into();
+                        fields["blob"] = hash.to_string().into();
+                    }
                     Outcome::Failure(failure) => {
                         fields["code"] = failure.code.as_str().into();
                         fields["message"] = failure.message.as_str().into();
@@ -167,6 +171,25 @@ impl RecordView {
                 }
                 ("answered", fields)
             }
+            Record::Parked(parked) => {
+                let waiting = parked.waiting.parse::<Value>().unwrap_or_default();
+                ("parked", json!({ "at_ms": parked.at_ms, "wake_ms": parked.wake_ms, "waiting": waiting }))
+            }
+            Record::Decided(decided) => {
+                let Decided { call, at_ms, decision, by } = decided;
+                ("decided", json!({ "call": call, "at_ms": at_ms, "decision": decision, "by": by }))
+            }
+            Record::Attempted(attempted) => (
+                "attempted",
+                json!({
+                    "call": attempted.call,
+                    "attempt": attempted.attempt,
+                    "ms": attempted.took_ms,
+                    "code": attempted.failure.code,
+                    "message": attempted.failure.message,
+                    "again_ms": attempted.again_ms,
+                }),
+            ),
             Record::Cancelling(cancelling) => {
                 ("cancelling", json!({ "at_ms": cancelling.at_ms, "reason": cancelling.reason }))
             }

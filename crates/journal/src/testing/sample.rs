@@ -44,6 +44,7 @@ pub fn asked(call: u64) -> Record {
         effect: "write".to_owned(),
         replay: "keyed".to_owned(),
         key: Some(format!("k{call}")),
+        due_ms: None,
     };
     Record::Asked(Asked { turn: call, calls: vec![asked], calls_made: call })
 }
@@ -62,6 +63,7 @@ pub fn answered(call: u64, value: &str) -> Record {
         outcome,
         notes: Vec::new(),
         reused: None,
+        by: None,
     })
 }
 
@@ -85,6 +87,7 @@ pub fn failed(call: u64) -> Record {
         outcome,
         notes: Vec::new(),
         reused: None,
+        by: None,
     })
 }
 

@@ -61,7 +61,7 @@ impl Tools for Counting {
                 Record::Asked(asked) => {
                     asked.calls.iter().any(|call| call.args.parse::<Value>().unwrap() == request.args)
                 }
-                Record::Started(_) | Record::Answered(_) | Record::Ended(_) | Record::Cancelling(_) => false,
+                _ => false,
             });
             assert!(asked, "{id} was sent before the journal had it");
         }
@@ -531,6 +531,7 @@ async fn resumed(script: &str, answers: &[(u64, u64)]) -> Result<Report, String>
         effect: "read".into(),
         replay: "safe".into(),
         key: None,
+        due_ms: None,
     };
     let mut records =
         vec![Record::Asked(refrain_journal::Asked { turn: 0, calls: vec![asked(1), asked(2)], calls_made: 2 })];
@@ -545,6 +546,7 @@ async fn resumed(script: &str, answers: &[(u64, u64)]) -> Result<Report, String>
             outcome: refrain_journal::Outcome::Value(Json::from_value(&json!({ "id": call }))),
             notes: Vec::new(),
             reused: None,
+            by: None,
         })
     }));
     disk.append(&lease, refrain_journal::Seq(1), &records, Flush::Process).await.unwrap();

@@ -93,7 +93,7 @@ impl Runtime {
 fn needed(kept: &Catalog, records: &[Record], facts: Option<&Facts>, dialect: Option<&Dialect>) -> BTreeSet<String> {
     let asked = records.iter().filter_map(|record| match record {
         Record::Asked(asked) => Some(asked.calls.iter().map(|call| call.tool.as_str())),
-        Record::Started(_) | Record::Answered(_) | Record::Ended(_) | Record::Cancelling(_) => None,
+        _ => None,
     });
     let asked: BTreeSet<&str> = asked.flatten().collect();
     let is_named = |source: &str| {
