@@ -59,6 +59,15 @@ impl Replay {
     }
 }
 
+/// How often a call that failed is made again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Retry {
+    /// How often it is made in all.
+    pub attempts: u32,
+    /// The pause after the first failure, in milliseconds; each later one is twice as long.
+    pub backoff_ms: u64,
+}
+
 /// A function that scripts can call, as plain data.
 ///
 /// Fields may gain neighbours, never other meanings: journals keep tools as JSON.
@@ -91,6 +100,12 @@ pub struct Tool {
     /// Whether a run that is being cancelled may call it to clean up.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cleanup: bool,
+    /// Whether a call that failed is made again by itself. Only where its replay rule allows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub retry: Option<Retry>,
+    /// The path of a tool that can tell what became of a call.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reconcile: Option<String>,
     /// What may be changed in the arguments of a call before they are checked.
     #[serde(default, skip_serializing_if = "ArgumentRules::is_strict")]
     pub rules: ArgumentRules,
@@ -129,6 +144,8 @@ impl Tool {
             replay: Replay::Unsafe,
             timeout_ms: None,
             cleanup: false,
+            retry: None,
+            reconcile: None,
             rules: ArgumentRules::default(),
             notes: Vec::new(),
             validator: CachedValidator::default(),

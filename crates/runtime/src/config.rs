@@ -28,6 +28,16 @@ pub struct Settings {
     pub drain: Duration,
     /// How long a run that is being cancelled may clean up.
     pub cleanup: Duration,
+    /// What happens with a call that is not safe to repeat and was out when its process ended.
+    pub on_interrupted: OnInterrupted,
+    /// What happens with a run that does not do what its journal says.
+    pub on_divergence: OnDivergence,
+    /// How many processes may die of a run, one after the other and without any progress, before it parks.
+    pub max_restarts: u32,
+    /// The shortest sleep that a run does not stay in memory for.
+    pub park_after: Duration,
+    /// After how many results a run's memory is written beside the journal. Zero for never; at a park it always is.
+    pub snapshot_every: u32,
     /// How long a run may compute before others get a turn.
     pub slice: Duration,
     /// What the description of `run_code` may take, in tokens of four bytes.
@@ -49,10 +59,35 @@ impl Settings {
             cache: None,
             drain: Duration::from_secs(5),
             cleanup: Duration::from_secs(5),
+            on_interrupted: OnInterrupted::default(),
+            on_divergence: OnDivergence::default(),
+            max_restarts: 3,
+            park_after: Duration::from_secs(30),
+            snapshot_every: 500,
             slice: Duration::from_millis(10),
             prompt_tokens: 3_000,
         }
     }
+}
+
+/// What happens with a call that is not safe to repeat and was out when its process ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnInterrupted {
+    /// It rejects with the code `interrupted`, and the script goes on.
+    #[default]
+    Error,
+    /// The run parks for a person who knows what happened.
+    Ask,
+}
+
+/// What happens with a run that does not do what its journal says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDivergence {
+    /// It parks, and a person decides.
+    #[default]
+    Park,
+    /// It fails.
+    Fail,
 }
 
 /// What survives what. A crash of the process loses nothing under any of them.

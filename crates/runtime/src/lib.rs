@@ -33,15 +33,15 @@ mod ticker;
 mod view;
 
 pub use clock::{Clock, SystemClock};
-pub use config::{Durability, LimitSettings, Settings};
+pub use config::{Durability, LimitSettings, OnDivergence, OnInterrupted, Settings};
 pub use error::RuntimeError;
 pub use functions::NO_APPROVAL;
 pub use refrain_catalog::{
     Answer, Asked, CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DECLARATION_MARK, DIALECTS,
     DeclarationFile, Description, Diagnosis, Dialect, Effect, Elicit, Environment, ErrorCode, Found, Functions, Glob,
-    Hit, McpHttpSettings, McpSettings, Observed, OnMismatch, Output, OutputFormat, Query, Question, Replay, Secrets,
-    SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride, Trust,
-    Unresolved, demo, escaped, guard_main,
+    Hit, McpHttpSettings, McpSettings, Observed, OnMismatch, Output, OutputFormat, Query, Question, Replay, Retry,
+    Secrets, SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride,
+    Trust, Unresolved, demo, escaped, guard_main,
 };
 pub use refrain_engine::{EngineError, Language};
 pub use refrain_journal::{JournalError, Json, RunId, RunState, Take};
