@@ -82,6 +82,7 @@ pub(crate) struct Config {
 pub(crate) fn load(places: &Places, folder: &Path, variables: &Variables, need: Need) -> Result<Config, Vec<Fault>> {
     let faults = Faults::new(folder);
     let path = places.config.as_ref().map(|path| folder.join(path)).or_else(|| find(folder));
+    let name = path.as_ref().map(|path| path.canonicalize().unwrap_or_else(|_| path.clone()).display().to_string());
     let document = path.and_then(|path| Document::open(&path, &faults));
     let base = document.as_ref().map_or(folder, |document| document.folder());
 
@@ -95,6 +96,7 @@ pub(crate) fn load(places: &Places, folder: &Path, variables: &Variables, need: 
     let mut rows = Vec::new();
     let mut secrets = Secrets::new(variables, need);
     if let Some(document) = &document {
+        settings.config = name;
         let root = document.root(&faults);
         root.known(scalar::SECTIONS, scalar::LATER_SECTIONS);
         scalars.read(&root, &mut settings);

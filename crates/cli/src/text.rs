@@ -1,7 +1,6 @@
 //! Text for a person: pure functions from data to lines.
 
 pub(crate) mod cut;
-pub(crate) mod date;
 pub(crate) mod json;
 pub(crate) mod report;
 pub(crate) mod table;

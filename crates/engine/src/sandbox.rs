@@ -5,7 +5,7 @@ use std::sync::{
     atomic::{AtomicBool, Ordering},
 };
 
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use wasmtime::Store;
 
 use self::exports::Exports;
@@ -128,7 +128,7 @@ impl Target {
 }
 
 /// Something the script said beside its result.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Output {
     /// `console`, for whoever debugs the script.
     Log {
@@ -167,23 +167,16 @@ pub enum Output {
 }
 
 /// A remark of the engine.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remark {
     /// `value_changed`, `not_awaited` or `unhandled_rejection`.
     pub kind: String,
     /// What there is to say beside the kind.
-    #[serde(default)]
     pub message: Option<String>,
     /// The call that it is about.
-    #[serde(default)]
     pub call: Option<u32>,
     /// Where, in the JavaScript that ran, the innermost first.
-    #[serde(default, rename = "site", deserialize_with = "frames")]
     pub frames: Vec<Frame>,
-}
-
-fn frames<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Vec<Frame>, D::Error> {
-    Ok(Frame::parse_all(&String::deserialize(deserializer)?))
 }
 
 impl Output {
@@ -200,6 +193,16 @@ impl Output {
             message: Option<String>,
         }
         #[derive(Deserialize)]
+        struct Said {
+            kind: String,
+            #[serde(default)]
+            message: Option<String>,
+            #[serde(default)]
+            call: Option<u32>,
+            #[serde(default)]
+            site: String,
+        }
+        #[derive(Deserialize)]
         struct Entry {
             key: String,
             json: Option<String>,
@@ -212,7 +215,9 @@ impl Output {
         let read = match kind {
             1 => return Self::Text(text),
             2 => return Self::Image(text),
-            3 => serde_json::from_str(&text).map(Self::Note),
+            3 => serde_json::from_str(&text).map(|Said { kind, message, call, site }| {
+                Self::Note(Remark { kind, message, call, frames: Frame::parse_all(&site) })
+            }),
             4 => serde_json::from_str(&text).map(|Step { fraction, message }| Self::Progress {
                 thousandths: (fraction.clamp(0.0, 1.0) * 1000.0) as u16,
                 message,

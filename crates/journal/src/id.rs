@@ -71,7 +71,8 @@ impl BlobHash {
         Self(Sha256::digest(bytes).into())
     }
 
-    pub(crate) fn as_bytes(&self) -> &[u8; 32] {
+    /// Returns the hash itself.
+    pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0
     }
 }

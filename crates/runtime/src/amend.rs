@@ -111,7 +111,8 @@ impl Earlier {
                     if let Some(before) = answered.reused {
                         now.taken.insert(before);
                     }
-                    let is_stale = later.wrote && call.effect == Effect::Read.as_str();
+                    let is_read = call.effect == Effect::Read.as_str() && answered.by.is_none();
+                    let is_stale = later.wrote && is_read;
                     match answered.outcome {
                         Outcome::Value(_) | Outcome::Blob { .. } if later.taken.contains(&of) || is_stale => {}
                         Outcome::Value(_) | Outcome::Blob { .. } => {
@@ -147,7 +148,16 @@ impl Earlier {
 
     /// Decides what becomes of a call that would have `plan` in a run of its own.
     pub(crate) fn plan(&mut self, call: u32, path: &str, args: &str, plan: Plan) -> Plan {
-        let Plan::Send { mut target, effect, replay } = plan else { return plan };
+        let (mut target, effect, replay) = match plan {
+            Plan::Send { target, effect, replay } => (target, effect, replay),
+            // What a person said stays said.
+            Plan::Ask => {
+                let past = self.calls.get_mut(&(path.to_owned(), canonical(args)));
+                let finished = past.and_then(|past| past.finished.pop_front());
+                return finished.map_or(Plan::Ask, |finished| Plan::Here(taken(finished, Effect::Read)));
+            }
+            Plan::Here(_) | Plan::Past(_) => return plan,
+        };
         let is_late = self.wrote && effect == Effect::Read && matches!(target, Target::Tool { .. });
         if let Some(past) = self.calls.get_mut(&(path.to_owned(), canonical(args))) {
             if !past.finished.is_empty() && is_late {

@@ -14,6 +14,8 @@ pub struct Settings {
     pub environment: Environment,
     /// The journal's address, `sqlite:PATH` or `memory:`.
     pub journal_url: String,
+    /// What these settings are called, to know their runs again: the path of their file.
+    pub config: Option<String>,
     /// What survives what.
     pub durability: Durability,
     /// Bounds of a run.
@@ -52,6 +54,7 @@ impl Settings {
             sources: Vec::new(),
             environment,
             journal_url: "memory:".into(),
+            config: None,
             durability: Durability::default(),
             limits: LimitSettings::default(),
             dialect: None,

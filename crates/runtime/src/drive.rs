@@ -18,11 +18,16 @@ use crate::{
     error::RuntimeError,
     rounded,
     run::{Divergence, Outgoing, Reply, Run, Step, Target},
+    snapshot,
     ticker::Ticker,
+    waiting::Waiting,
 };
 
 #[cfg(test)]
 mod tests;
+
+/// Fuel after which it pays to keep what was computed: some seconds of it.
+const FUEL_BETWEEN: u64 = 10_000_000_000;
 
 /// Levels that the sandbox has stack for when it builds a result.
 const MAX_LEVELS: usize = 1000;
@@ -51,12 +56,27 @@ pub(crate) struct Drive<'a> {
     pub(crate) time_left: Duration,
     pub(crate) drain: Duration,
     pub(crate) result_bytes: usize,
+    /// After how many results the run is put away beside the journal; zero for never.
+    pub(crate) snapshot_every: u32,
+}
+
+/// What a sandbox begins with.
+pub(crate) enum Begin<'a> {
+    /// A script.
+    Script { javascript: &'a str, start: &'a Start },
+    /// It has begun before, and was put away where it waited.
+    Restored,
 }
 
 /// How the loop ended.
 pub(crate) enum Driven {
     /// The script is over, and what is to be recorded is in the run.
     Over,
+    /// It waits for this, and nobody drives it meanwhile.
+    Parked {
+        waiting: Vec<Waiting>,
+        wake_ms: Option<i64>,
+    },
     Diverged(Divergence),
 }
 
@@ -68,15 +88,18 @@ impl Drive<'_> {
         &self,
         run: &mut Run,
         sandbox: &mut Sandbox,
-        javascript: &str,
-        start: &Start,
+        begin: Begin<'_>,
     ) -> Result<Driven, RuntimeError> {
         let began = self.clock.instant();
         let deadline = began.checked_add(self.time_left);
         let before = run.active_before_ms();
         let stopper = sandbox.stopper();
-        let first = self.ticker.compute(deadline, stopper.clone(), sandbox.start(javascript, start)).await;
-        run.turned(first);
+        if let Begin::Script { javascript, start } = begin {
+            let first = self.ticker.compute(deadline, stopper.clone(), sandbox.start(javascript, start)).await;
+            run.turned(first);
+        }
+        let mut results = 0;
+        let mut fuel = sandbox.fuel_used();
         // Dropped with this future, and with it every call that is out.
         let mut out = Replies::new();
         let mut drain_until = None;
@@ -99,6 +122,7 @@ impl Drive<'_> {
                     }
                     let turn = self.ticker.compute(deadline, stopper.clone(), sandbox.feed(&delivery)).await;
                     run.turned(turn);
+                    results += 1;
                 }
                 Step::Load(hash) => run.loaded(text(self.journal.blob(hash).await?)?),
                 Step::Write { at, records, flush } => {
@@ -111,6 +135,13 @@ impl Drive<'_> {
                     }
                 }
                 Step::Wait => {
+                    let is_due = results >= self.snapshot_every || sandbox.fuel_used() - fuel >= FUEL_BETWEEN;
+                    if self.snapshot_every > 0 && is_due {
+                        (results, fuel) = (0, sandbox.fuel_used());
+                        if let Some(bytes) = snapshot::put_away(run, sandbox).await? {
+                            self.journal.keep_snapshot(self.lease, run.last_seq(), bytes).await?;
+                        }
+                    }
                     if let Some(joined) = until(deadline, out.join_next()).await {
                         match joined {
                             Some(joined) => take(run, joined)?,
@@ -125,6 +156,17 @@ impl Drive<'_> {
                         Some(None) | None => run.drained(),
                     }
                 }
+                Step::Park { records, waiting, wake_ms, .. } if records.is_empty() => {
+                    return Ok(Driven::Parked { waiting, wake_ms });
+                }
+                Step::Park { at, records, waiting, wake_ms } => {
+                    let flush = run.flush(true);
+                    // As it is once the records are there.
+                    run.written(records.clone());
+                    let bytes = snapshot::put_away(run, sandbox).await?;
+                    self.journal.park(self.lease, at, &records, bytes, flush).await?;
+                    return Ok(Driven::Parked { waiting, wake_ms });
+                }
                 Step::End => return Ok(Driven::Over),
                 Step::Diverged(divergence) => return Ok(Driven::Diverged(divergence)),
             }
@@ -138,20 +180,15 @@ impl Drive<'_> {
         // A task of its own, so that it makes progress while the guest computes.
         out.spawn(async move {
             let call = outgoing.call;
+            if !outgoing.after.is_zero() {
+                tokio::time::sleep(outgoing.after).await;
+            }
             let began = clock.instant();
             let reply = match outgoing.target {
                 Target::Tool { source, tool, args, key } => {
                     make(&*tools, CallRequest { source, tool, args, key, timeout: None }, most).await
                 }
-                Target::Timer(pause) => {
-                    tokio::time::sleep(pause).await;
-                    Reply {
-                        outcome: Outcome::Value(Json::from_value(&serde_json::Value::Null)),
-                        took_ms: 0,
-                        notes: Vec::new(),
-                        taken: None,
-                    }
-                }
+                Target::Timer(_) => Reply::new(Outcome::Value(Json::from_value(&serde_json::Value::Null))),
             };
             let took_ms = milliseconds(clock.instant().saturating_duration_since(began));
             (call, Reply { took_ms, ..reply })
@@ -180,7 +217,7 @@ async fn make(tools: &dyn Tools, request: CallRequest, most: usize) -> Reply {
             Ok(json) => {
                 let mut notes = output.notes;
                 notes.extend(rounded::note(&format!("the result of `{path}`"), output.value.get()));
-                Reply { outcome: Outcome::Value(json), took_ms: 0, notes, taken: None }
+                Reply { notes, ..Reply::new(Outcome::Value(json)) }
             }
             Err(error) => {
                 let told = format!("`{path}` returned something that is not JSON: {error}");

@@ -49,6 +49,16 @@ pub enum RuntimeError {
         /// Why it is not there.
         why: String,
     },
+    /// A decision for which the run does not wait. It stays as it is.
+    #[error("run `{run}` takes no such answer for call {call}: {what}")]
+    NotWaiting {
+        /// The run.
+        run: RunId,
+        /// The call.
+        call: u32,
+        /// What it waits for, or why the answer is none.
+        what: String,
+    },
     /// Ours to mend.
     #[error("bug: {what}; please report it")]
     Bug {

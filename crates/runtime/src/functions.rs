@@ -34,10 +34,10 @@ pub(crate) fn plan(catalog: &Catalog, dialect: Option<&Dialect>, name: &str, arg
         },
         "searchTools" => here(read(name, args).and_then(|asked| search(catalog, dialect, &asked))),
         "describeTools" => here(read(name, args).and_then(|asked| describe(catalog, dialect, &asked))),
-        "ask" => here(Err(CallError::new(
-            ErrorCode::Denied,
-            "no person can be reached to answer; decide without, or return what you would ask",
-        ))),
+        "ask" => match read::<Question>(name, args) {
+            Ok(Question { .. }) => Plan::Ask,
+            Err(error) => Plan::Here(error.into()),
+        },
         _ => here(Err(CallError::new(ErrorCode::UnknownTool, format!("there is no function `{name}`")))),
     }
 }
@@ -49,6 +49,13 @@ fn here(answer: Result<Here, CallError>) -> Plan {
 #[derive(Deserialize)]
 struct Sleep {
     ms: f64,
+}
+
+#[derive(Deserialize)]
+struct Question {
+    /// Only looked at by whoever answers.
+    #[serde(rename = "question")]
+    _question: String,
 }
 
 #[derive(Deserialize)]
@@ -73,6 +80,7 @@ fn read<'a, T: Deserialize<'a>>(name: &str, args: &'a str) -> Result<T, CallErro
     serde_json::from_str(args).map_err(|error| {
         let form = match name {
             "sleep" => "sleep(milliseconds)",
+            "ask" => "ask(\"question\", { schema? })",
             "searchTools" => "searchTools(\"words\", { limit?, namespace? })",
             _ => "describeTools([\"source.tool\", …])",
         };

@@ -21,6 +21,7 @@ mod amend;
 mod canonical;
 mod clock;
 mod config;
+pub mod date;
 mod drive;
 mod error;
 mod functions;
@@ -29,8 +30,10 @@ mod report;
 mod rounded;
 mod run;
 mod runtime;
+mod snapshot;
 mod ticker;
 mod view;
+mod waiting;
 
 pub use clock::{Clock, SystemClock};
 pub use config::{Durability, LimitSettings, OnDivergence, OnInterrupted, Settings};
@@ -47,8 +50,8 @@ pub use refrain_engine::{EngineError, Language};
 pub use refrain_journal::{JournalError, Json, RunId, RunState, Take};
 pub use report::{
     AmendReport, CallReport, CallStatus, ErrorKind, ErrorReport, Log, Note, Report, ReportStatus, UnmatchedCall, Usage,
-    Waiting,
 };
 pub use rounded::rounded_numbers;
-pub use runtime::{AmendRequest, Origin, RunRequest, Runtime};
+pub use runtime::{AmendRequest, Origin, RunRequest, Runtime, Tended};
 pub use view::{OwnerView, RecordView, RunDetail, RunListing, RunView, ToolListing, ToolView};
+pub use waiting::{Decided, Decision, Waiting, WaitingKind};

@@ -11,7 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use crate::{
     config::LimitSettings,
-    run::{Divergence, End, Here, Made, Plan, Progress, Run, Target},
+    run::{Divergence, End, Here, Made, Plan, Progress, Run},
+    waiting::Waiting,
 };
 
 /// What a run says of itself.
@@ -296,26 +297,6 @@ impl ErrorKind {
     }
 }
 
-/// Something that a parked run waits for.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Waiting {
-    /// Its name within the run.
-    pub id: String,
-    /// `diverged` for now.
-    pub kind: String,
-    /// The call.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub call: Option<u32>,
-    /// What the journal says.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub expected: Option<String>,
-    /// What the script does.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub actual: Option<String>,
-    /// What to do, as a command.
-    pub next: String,
-}
-
 /// A script and the way back from what ran to what was sent.
 pub(crate) struct Script<'a> {
     pub(crate) text: &'a str,
@@ -355,20 +336,39 @@ impl Report {
         Self { notes: vec![note], ..Self::empty(Some(id), ReportStatus::Cancelled) }
     }
 
-    /// The report of a run whose script does not do what its journal says.
+    /// The report of a run that waits for what is outside.
+    pub(crate) fn parked(
+        id: RunId,
+        run: &Run,
+        waiting: Vec<Waiting>,
+        script: &Script<'_>,
+        limits: &LimitSettings,
+        usage: Usage,
+    ) -> Self {
+        let mut report = Self { waiting, ..Self::empty(Some(id), ReportStatus::Parked) };
+        report.tell(run, script, limits);
+        report.calls = run.calls().iter().map(|made| CallReport::of(made, false)).collect();
+        report.usage = report.used(run, usage);
+        report
+    }
+
+    /// The report of a run that was put down before its script ran.
+    pub(crate) fn put_down(id: RunId, waiting: Waiting) -> Self {
+        Self { waiting: vec![waiting], ..Self::empty(Some(id), ReportStatus::Parked) }
+    }
+
+    /// The report of a run that fails since its script does not do what its journal says.
     pub(crate) fn diverged(id: RunId, run: &Run, divergence: &Divergence) -> Self {
-        let waiting = Waiting {
-            id: format!("call-{}", divergence.call),
-            kind: "diverged".into(),
-            call: Some(divergence.call),
-            expected: Some(divergence.expected.clone()),
-            actual: Some(divergence.actual.clone()),
-            next: format!("refrain runs show {id}"),
-        };
+        let Divergence { call, expected, actual, after } = divergence;
+        let after = after.as_deref().map(|after| format!("; the last step at which both agree: {after}"));
+        let told = format!(
+            "the script does not do what its journal says: at call {call} expected {expected}, got {actual}{}",
+            after.unwrap_or_default()
+        );
         Self {
-            calls: run.calls().iter().map(|made| CallReport::of(made, false)).collect(),
-            waiting: vec![waiting],
-            ..Self::empty(Some(id), ReportStatus::Parked)
+            calls: run.calls().iter().map(|made| CallReport::of(made, true)).collect(),
+            error: Some(ErrorReport { call: Some(*call), ..ErrorReport::new(ErrorKind::Diverged, told) }),
+            ..Self::empty(Some(id), ReportStatus::Failed)
         }
     }
 
@@ -398,6 +398,42 @@ impl Report {
             Some(cancelling) => report.notes.push(cancelled(cancelling, end)),
             None => report.error = error,
         }
+        report.tell(run, script, limits);
+        match end {
+            // What it returns after the mark is no result.
+            End::Returned(_) if run.cancelling().is_some() => {}
+            End::Returned(Some(json)) => match Json::new(relocated(json, script.map)) {
+                Ok(json) => report.result = Some(json),
+                Err(_) => report
+                    .notes
+                    .push(Note::new("internal", "the result is not JSON and was left out; please report it")),
+            },
+            End::Returned(None) if report.text.is_empty() => {
+                report
+                    .notes
+                    .push(Note::new("nothing_returned", "the script returned nothing; `return` what is needed"));
+            }
+            End::Returned(None) | End::Threw(_) | End::Stalled | End::Stopped(..) => {}
+        }
+        report.calls = run.calls().iter().map(|made| CallReport::of(made, true)).collect();
+        report.amends = AmendReport::of(run, &report.calls);
+        report.notes.extend(notes_of(run));
+        report.usage = report.used(run, usage);
+        report
+    }
+
+    fn used(&self, run: &Run, usage: Usage) -> Usage {
+        Usage {
+            calls: self.calls.len() as u64,
+            tool_bytes: run.tool_bytes,
+            result_bytes: (self.result.as_ref().map_or(0, |json| json.as_str().len()) + self.text.len()) as u64,
+            ..usage
+        }
+    }
+
+    /// Adds what the script said.
+    fn tell(&mut self, run: &Run, script: &Script<'_>, limits: &LimitSettings) {
+        let report = self;
         let mut texts = Vec::new();
         for output in &run.output {
             match output {
@@ -420,32 +456,6 @@ impl Report {
             }
         }
         report.text = texts.join("\n");
-        match end {
-            // What it returns after the mark is no result.
-            End::Returned(_) if run.cancelling().is_some() => {}
-            End::Returned(Some(json)) => match Json::new(relocated(json, script.map)) {
-                Ok(json) => report.result = Some(json),
-                Err(_) => report
-                    .notes
-                    .push(Note::new("internal", "the result is not JSON and was left out; please report it")),
-            },
-            End::Returned(None) if report.text.is_empty() => {
-                report
-                    .notes
-                    .push(Note::new("nothing_returned", "the script returned nothing; `return` what is needed"));
-            }
-            End::Returned(None) | End::Threw(_) | End::Stalled | End::Stopped(..) => {}
-        }
-        report.calls = run.calls().iter().map(|made| CallReport::of(made, true)).collect();
-        report.amends = AmendReport::of(run, &report.calls);
-        report.notes.extend(notes_of(run));
-        report.usage = Usage {
-            calls: report.calls.len() as u64,
-            tool_bytes: run.tool_bytes,
-            result_bytes: (report.result.as_ref().map_or(0, |json| json.as_str().len()) + report.text.len()) as u64,
-            ..usage
-        };
-        report
     }
 
     fn empty(run_id: Option<RunId>, status: ReportStatus) -> Self {
@@ -538,14 +548,15 @@ impl CallReport {
                     (None, Plan::Here(Here { taken: Some(_), .. })) => CallStatus::Reused,
                     (None, _) => CallStatus::Ok,
                     (Some(code), _) if code == "interrupted" => CallStatus::Interrupted,
-                    (Some(_), Plan::Here(_)) => CallStatus::Refused,
+                    (Some(_), Plan::Here(_) | Plan::Ask) => CallStatus::Refused,
+                    (Some(_), Plan::Past(past)) if !past.had_left => CallStatus::Refused,
                     (Some(code), _) if code == "cancelled" => CallStatus::Interrupted,
                     (Some(_), _) => CallStatus::Error,
                 };
                 (status, answer.bytes)
             }
-            Progress::Out if over => (CallStatus::Unfinished, 0),
-            Progress::Out => (CallStatus::Waiting, 0),
+            Progress::Out | Progress::Outside if over => (CallStatus::Unfinished, 0),
+            Progress::Out | Progress::Outside => (CallStatus::Waiting, 0),
             Progress::Made | Progress::Cleared if over => (CallStatus::Refused, 0),
             Progress::Made | Progress::Cleared => (CallStatus::Waiting, 0),
         };
@@ -554,7 +565,7 @@ impl CallReport {
 }
 
 /// Arguments for the ledger: whole, or a text that begins with them.
-fn cut(args: &Json) -> Json {
+pub(crate) fn cut(args: &Json) -> Json {
     const MOST: usize = 1024;
     let text = args.as_str();
     if text.len() <= MOST {
@@ -592,7 +603,7 @@ fn remarked(run: &Run, remark: &Remark, script: &Script<'_>) -> Note {
             let became = match &made.progress {
                 Progress::Answered(answer) if answer.code.is_some() => format!("; it failed, and nobody saw: {said}"),
                 Progress::Answered(_) => "; its value was not used".into(),
-                Progress::Made | Progress::Cleared | Progress::Out => String::new(),
+                Progress::Made | Progress::Cleared | Progress::Out | Progress::Outside => String::new(),
             };
             format!("call {} of `{}` was not awaited{became}", made.call, made.path)
         }
@@ -700,20 +711,26 @@ fn notes_of(run: &Run) -> Vec<Note> {
     let mut notes = told_by_tools(&run.tool_notes);
     let mut writers: Vec<&str> = Vec::new();
     for made in run.calls() {
-        let left = matches!(made.progress, Progress::Out | Progress::Answered(_));
-        match &made.plan {
-            Plan::Send { effect, .. } if left && *effect != refrain_catalog::Effect::Read => writers.push(&made.path),
-            Plan::Send { .. } | Plan::Here(_) => {}
+        if made.has_left() && made.effect() != refrain_catalog::Effect::Read {
+            writers.push(&made.path);
         }
-        if let Plan::Send { target: Target::Timer(_), .. } = &made.plan {
+        if made.attempts > 0 {
+            let times = made.attempts + 1;
+            let told = format!("call {} of `{}` was made {times} times, since it failed before", made.call, made.path);
+            notes.push(Note { tool: Some(made.path.clone()), ..Note::new("retried", told) });
+        }
+        if made.is_timer() {
             continue; // a timer that nobody waits for is dropped everywhere
         }
         let message = match (&made.progress, made.is_safe()) {
-            (Progress::Out, true) => format!(
+            (Progress::Outside, _) if matches!(made.plan, Plan::Ask) => {
+                format!("question {} was not answered: the script had ended", made.call)
+            }
+            (Progress::Out | Progress::Outside, true) => format!(
                 "call {} of `{}` was out when the script ended; it is safe, and was dropped",
                 made.call, made.path
             ),
-            (Progress::Out, false) => format!(
+            (Progress::Out | Progress::Outside, false) => format!(
                 "call {} of `{}` was out when the script ended, and its outcome is unknown",
                 made.call, made.path
             ),

@@ -4,17 +4,34 @@
 //! ran, [`Run::written`] after records became durable, [`Run::answered`] when a call came back. A resumed run is the same run,
 //! with a history to replay first.
 
-use std::{collections::VecDeque, sync::Arc, time::Duration};
+use std::{
+    collections::{BTreeSet, VecDeque},
+    sync::Arc,
+    time::Duration,
+};
 
 use refrain_catalog::{CallError, Catalog, Dialect, Effect, ErrorCode, Replay, Tool};
 use refrain_engine::{Call, Delivery, Output, Status, Stop, Thrown, Turn};
-use refrain_journal::{
-    Answered, Asked, AskedCall, BlobHash, Cancelling, Failure, Flush, Guard, JournalError, Json, Outcome, Record,
-    Reused, RunId, Seq, Stored,
-};
+use refrain_journal::{Answered, BlobHash, Cancelling, Failure, Flush, Json, Outcome, Record, Reused, RunId, Seq};
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-use crate::{amend::Earlier, canonical::canonical, config::Durability, functions, preflight::near::nearest};
+use crate::{
+    amend::Earlier,
+    config::{Durability, OnInterrupted},
+    functions,
+    preflight::near::nearest,
+    waiting::{Decision, Waiting},
+};
+
+mod asking;
+mod ending;
+mod parking;
+mod replay;
+mod saved;
+mod settle;
+
+pub(crate) use saved::Saved;
 
 /// Levels of arguments that readers of JSON take; this is serde_json's own bound.
 const MOST_LEVELS: usize = 127;
@@ -32,6 +49,9 @@ pub(crate) enum Step {
     Send(Vec<Outgoing>),
     /// Wait for a call that is out.
     Wait,
+    /// Nothing can happen until something outside does. Make the records durable, from this number on, and let the run go. There
+    /// are none where it waited for the same before.
+    Park { at: Seq, records: Vec<Record>, waiting: Vec<Waiting>, wake_ms: Option<i64> },
     /// The script is over. Wait for what is out and is not safe, for a bounded time, then tell [`Run::drained`].
     Drain,
     /// Nothing is left to do but to record the end.
@@ -44,11 +64,13 @@ pub(crate) enum Step {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Outgoing {
     pub(crate) call: u32,
+    /// How long it waits before it leaves.
+    pub(crate) after: Duration,
     pub(crate) target: Target,
 }
 
 /// Where a call goes.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) enum Target {
     Tool {
         source: String,
@@ -56,7 +78,7 @@ pub(crate) enum Target {
         args: Value,
         key: Option<String>,
     },
-    /// `sleep()`, and what timers are made of.
+    /// `sleep()`, and what timers are made of. Goes nowhere, and is back when its time is up.
     Timer(Duration),
 }
 
@@ -66,8 +88,10 @@ pub(crate) struct Reply {
     pub(crate) outcome: Outcome,
     pub(crate) took_ms: u64,
     pub(crate) notes: Vec<String>,
-    /// Set where it did not come from a source.
+    /// Set where it comes from another run.
     pub(crate) taken: Option<Taken>,
+    /// Who gave it, where it was a person.
+    pub(crate) by: Option<String>,
 }
 
 /// Where a script and its journal part.
@@ -76,6 +100,8 @@ pub(crate) struct Divergence {
     pub(crate) call: u32,
     pub(crate) expected: String,
     pub(crate) actual: String,
+    /// The last step at which they agreed.
+    pub(crate) after: Option<String>,
 }
 
 /// How the script ended.
@@ -96,8 +122,14 @@ pub(crate) struct Made {
     pub(crate) plan: Plan,
     pub(crate) progress: Progress,
     pub(crate) took_ms: u64,
+    /// How often it failed and was made again.
+    pub(crate) attempts: u32,
     /// The turn in which it was made; the start is turn 0.
     turn: u64,
+    /// When a timer is up, or a call is to be made again, in milliseconds since 1970.
+    due_ms: Option<i64>,
+    /// Asks what became of it, before anything else is done about it.
+    probe: Option<Target>,
 }
 
 /// What is to happen with a call.
@@ -110,6 +142,19 @@ pub(crate) enum Plan {
     },
     /// It never leaves: what it asks for is known here, or it is refused.
     Here(Here),
+    /// It is for a person to answer.
+    Ask,
+    /// It is over, and this run was put away since.
+    Past(Past),
+}
+
+/// What is known of a call that was over when its run was put away.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+pub(crate) struct Past {
+    pub(crate) effect: Effect,
+    pub(crate) replay: Replay,
+    pub(crate) had_left: bool,
+    pub(crate) is_timer: bool,
 }
 
 /// An answer that is known here.
@@ -145,18 +190,28 @@ pub(crate) enum Progress {
     Made,
     /// May leave, or is refused and being answered.
     Cleared,
-    /// At the source.
+    /// At the source, or on its way there.
     Out,
+    /// For a person to answer.
+    Outside,
     /// Back.
     Answered(Answer),
 }
 
 /// What came of a call, as far as the report tells.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Answer {
     pub(crate) bytes: u64,
     /// `ToolError.code` of a failure.
     pub(crate) code: Option<String>,
+}
+
+/// What the settings say about the steps of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Rules {
+    pub(crate) durability: Durability,
+    pub(crate) on_interrupted: OnInterrupted,
+    pub(crate) park_after_ms: u64,
 }
 
 /// A run and everything that decides its next step.
@@ -165,8 +220,14 @@ pub(crate) struct Run {
     catalog: Arc<Catalog>,
     /// The catalog of this attempt, for what a tool's replay policy is now. None on the first attempt.
     present: Option<Arc<Catalog>>,
-    durability: Durability,
+    rules: Rules,
     dialect: Option<&'static Dialect>,
+    /// What people said about calls for which the run waits.
+    decisions: Vec<Decision>,
+    /// Records that are to be written before anything else is done.
+    first: Vec<Record>,
+    /// What the run waited for when it was last put down, if nothing has happened since.
+    parked: Option<Json>,
     /// The run that this one corrects.
     earlier: Option<Earlier>,
     history: VecDeque<Record>,
@@ -174,6 +235,8 @@ pub(crate) struct Run {
     next_seq: u64,
     turn: u64,
     calls: Vec<Made>,
+    /// The calls that are not answered.
+    open: BTreeSet<u32>,
     /// How many of `calls` are in the journal.
     asked: usize,
     /// Results that are not in the journal yet.
@@ -192,6 +255,8 @@ pub(crate) struct Run {
     stopped_in: Option<u32>,
     drained: bool,
     diverged: Option<Divergence>,
+    /// The last step of the history that the script made again.
+    agreed: Option<(u32, &'static str)>,
     clock_ms: i64,
     active_ms: u64,
     pub(crate) output: Vec<Output>,
@@ -200,35 +265,30 @@ pub(crate) struct Run {
 }
 
 impl Run {
-    /// A run with its start record written and `history` after it.
+    /// A run with its start record written and nothing else.
     pub(crate) fn new(
         id: RunId,
         catalog: Arc<Catalog>,
-        present: Option<Arc<Catalog>>,
-        durability: Durability,
+        rules: Rules,
         dialect: Option<&'static Dialect>,
         started_ms: i64,
-        history: Vec<Record>,
     ) -> Self {
-        let next_seq = 1 + history.len() as u64;
-        let active_ms = history.iter().rev().find_map(|record| match record {
-            Record::Answered(answered) => Some(answered.active_ms),
-            Record::Parked(parked) => Some(parked.active_ms),
-            Record::Attempted(attempted) => Some(attempted.active_ms),
-            _ => None,
-        });
         Self {
             id,
             catalog,
-            present,
-            durability,
+            present: None,
+            rules,
             dialect,
+            decisions: Vec::new(),
+            first: Vec::new(),
+            parked: None,
             earlier: None,
-            history: history.into(),
+            history: VecDeque::new(),
             settled_history: false,
-            next_seq,
+            next_seq: 1,
             turn: 0,
             calls: Vec::new(),
+            open: BTreeSet::new(),
             asked: 0,
             arrived: VecDeque::new(),
             due: VecDeque::new(),
@@ -240,17 +300,31 @@ impl Run {
             stopped_in: None,
             drained: false,
             diverged: None,
+            agreed: None,
             clock_ms: started_ms,
-            active_ms: active_ms.unwrap_or(0),
+            active_ms: 0,
             output: Vec::new(),
             tool_notes: Vec::new(),
             tool_bytes: 0,
         }
     }
 
+    /// Goes on where an attempt before this one ended, with the catalog of today. `history` is what it wrote after the point at
+    /// which this run stands. Before the first turn.
+    pub(crate) fn resumed(self, present: Arc<Catalog>, history: Vec<Record>) -> Self {
+        let next_seq = self.next_seq + history.len() as u64;
+        let active_ms = active_ms(&history).unwrap_or(self.active_ms);
+        Self { present: Some(present), history: history.into(), next_seq, active_ms, ..self }
+    }
+
     /// Answers calls from the runs that this one corrects. Before the first turn.
     pub(crate) fn correcting(self, earlier: Option<Earlier>) -> Self {
         Self { earlier, ..self }
+    }
+
+    /// Does what people decided about calls for which the run waits. Before the first turn.
+    pub(crate) fn deciding(self, decisions: Vec<Decision>) -> Self {
+        Self { decisions, ..self }
     }
 
     pub(crate) fn catalog(&self) -> &Catalog {
@@ -284,8 +358,31 @@ impl Run {
         self.end.as_ref()
     }
 
+    /// What the run waits for, where it is parked and has not gone on.
+    pub(crate) fn waits_for(&self) -> Option<&Json> {
+        match self.history.back() {
+            Some(Record::Parked(parked)) => Some(&parked.waiting),
+            Some(_) => None,
+            None => self.parked.as_ref(),
+        }
+    }
+
+    /// The paths of the tools that the run called, as far as is known before its first turn.
+    pub(crate) fn called(&self) -> impl Iterator<Item = &str> {
+        let asked = self.history.iter().filter_map(|record| match record {
+            Record::Asked(asked) => Some(asked.calls.iter().map(|call| call.tool.as_str())),
+            _ => None,
+        });
+        self.calls.iter().map(|made| made.path.as_str()).chain(asked.flatten())
+    }
+
     pub(crate) fn next_seq(&self) -> Seq {
         Seq(self.next_seq)
+    }
+
+    /// The number of the last record.
+    pub(crate) fn last_seq(&self) -> Seq {
+        Seq(self.next_seq.saturating_sub(1))
     }
 
     /// Active milliseconds of the attempts before this one, as far as the journal knows.
@@ -300,7 +397,7 @@ impl Run {
 
     /// The flush that a commit of this kind needs.
     pub(crate) fn flush(&self, decisive: bool) -> Flush {
-        match self.durability {
+        match self.rules.durability {
             Durability::Power => Flush::Disk,
             Durability::Process => Flush::Process,
             Durability::Effects if decisive => Flush::Disk,
@@ -322,6 +419,7 @@ impl Run {
                 None => plan,
             };
             let plan = if self.cancelling.is_some() { self.while_cancelling(&path, plan) } else { plan };
+            self.open.insert(call.call);
             self.calls.push(Made {
                 call: call.call,
                 path,
@@ -329,7 +427,10 @@ impl Run {
                 plan,
                 progress: Progress::Made,
                 took_ms: 0,
+                attempts: 0,
                 turn: self.turn,
+                due_ms: None,
+                probe: None,
             });
         }
         self.output.extend(turn.output);
@@ -361,7 +462,9 @@ impl Run {
                 CallError::new(ErrorCode::InvalidArguments, told)
             })?;
             tool.check_args(&args)?;
-            let key = (tool.replay == Replay::Keyed).then(|| format!("{}/{}", self.id, call.call));
+            // Who is asked later what became of a call has to know which.
+            let has_key = tool.replay == Replay::Keyed || tool.reconcile.is_some();
+            let key = has_key.then(|| format!("{}/{}", self.id, call.call));
             let target = Target::Tool { source: tool.source.clone(), tool: tool.name.clone(), args, key };
             Ok(Plan::Send { target, effect: tool.effect, replay: tool.replay })
         });
@@ -396,18 +499,23 @@ impl Run {
     /// Ends the waiting script from outside.
     pub(crate) fn stop(&mut self, stop: Stop) {
         if self.end.is_none() {
-            self.stopped_in =
-                self.calls.iter().find(|made| matches!(made.progress, Progress::Out)).map(|made| made.call);
+            self.stopped_in = self
+                .open
+                .iter()
+                .copied()
+                .find(|call| self.made(*call).is_some_and(|it| matches!(it.progress, Progress::Out)));
             self.end = Some(End::Stopped(stop, Vec::new()));
         }
     }
 
     /// Takes in what came back from a call that was out.
     pub(crate) fn answered(&mut self, call: u32, reply: Reply) {
-        if let Some(made) = self.made(call)
-            && matches!(made.progress, Progress::Out)
-        {
-            self.arrived.push_back((call, reply));
+        match self.made_mut(call) {
+            Some(made) if matches!(made.progress, Progress::Out) => match made.probe.take() {
+                Some(_) => self.probed(call, reply),
+                None => self.arrived.push_back((call, reply)),
+            },
+            _ => {}
         }
     }
 
@@ -419,8 +527,9 @@ impl Run {
                 Record::Asked(asked) => self.asked += asked.calls.len(),
                 Record::Answered(answered) => self.due.push_back(answered),
                 Record::Cancelling(cancelling) => self.cancel(cancelling),
-                Record::Parked(_) | Record::Decided(_) | Record::Attempted(_) => {}
-                Record::Started(_) | Record::Ended(_) => {}
+                Record::Attempted(attempted) => self.to_send.extend(u32::try_from(attempted.call)),
+                Record::Parked(parked) => self.parked = Some(parked.waiting),
+                Record::Decided(_) | Record::Started(_) | Record::Ended(_) => {}
             }
         }
     }
@@ -441,318 +550,28 @@ impl Run {
         if let Some(step) = self.replay() {
             return step;
         }
-        self.settle_history();
+        self.settle_history(now_ms);
+        if !self.first.is_empty() {
+            self.parked = None;
+            let records = std::mem::take(&mut self.first);
+            return Step::Write { at: self.next_seq(), records, flush: self.flush(true) };
+        }
         if self.end.is_some() {
-            return self.wind_up();
+            return self.wind_up(now_ms);
         }
         if let Some(answered) = self.due.pop_front() {
             return self.feed(answered);
         }
-        if let Some(step) = self.ask(false) {
+        if let Some(step) = self.ask(now_ms, false) {
             return step;
         }
         if !self.to_send.is_empty() {
-            return Step::Send(self.take_outgoing());
+            return Step::Send(self.take_outgoing(now_ms));
         }
         if !self.arrived.is_empty() {
             return self.write_arrived(now_ms, active_ms);
         }
-        Step::Wait
-    }
-
-    /// Takes the next answer from the history, checking on the way that the script makes the calls that are recorded.
-    fn replay(&mut self) -> Option<Step> {
-        while let Some(record) = self.history.pop_front() {
-            let checked = match record {
-                Record::Asked(asked) => self.check_asked(&asked),
-                Record::Answered(answered) => match self.check_answered(&answered) {
-                    Ok(()) if self.end.is_none() => return Some(self.feed(answered)),
-                    // Written together with the answer that ended the script, which never saw it.
-                    Ok(()) => {
-                        self.due.push_back(answered);
-                        Ok(())
-                    }
-                    Err(divergence) => Err(divergence),
-                },
-                Record::Cancelling(cancelling) => {
-                    self.cancel(cancelling);
-                    Ok(())
-                }
-                Record::Parked(_) | Record::Decided(_) | Record::Attempted(_) => Ok(()),
-                Record::Started(_) | Record::Ended(_) => Ok(()), // neither is part of a history
-            };
-            if let Err(divergence) = checked {
-                self.diverged = Some(divergence.clone());
-                return Some(Step::Diverged(divergence));
-            }
-        }
-        None
-    }
-
-    fn check_asked(&mut self, asked: &Asked) -> Result<(), Divergence> {
-        for expected in &asked.calls {
-            let actual = self.calls.get(self.asked);
-            let same = actual.is_some_and(|made| {
-                u64::from(made.call) == expected.call
-                    && made.turn == asked.turn
-                    && made.path == expected.tool
-                    && canonical(made.args.as_str()) == canonical(expected.args.as_str())
-            });
-            if !same {
-                return Err(Divergence {
-                    call: u32::try_from(expected.call).unwrap_or(u32::MAX),
-                    expected: described(&expected.tool, &expected.args),
-                    actual: actual.map_or_else(|| self.standing(), |made| described(&made.path, &made.args)),
-                });
-            }
-            self.calls[self.asked].progress = Progress::Cleared;
-            // The policy that was stored when the call was asked for decides, unless today's is stricter.
-            if let Plan::Send { replay, .. } = &mut self.calls[self.asked].plan
-                && expected.replay != replay.as_str()
-            {
-                *replay = Replay::Unsafe;
-            }
-            self.asked += 1;
-        }
-        self.no_more_than(asked.turn, asked.calls_made)
-    }
-
-    fn check_answered(&mut self, answered: &Answered) -> Result<(), Divergence> {
-        self.no_more_than(answered.turn, answered.calls_made)?;
-        let known = u32::try_from(answered.call).ok().and_then(|call| self.made(call));
-        let waiting = known.is_some_and(|made| matches!(made.progress, Progress::Cleared));
-        // After its end the script sees nothing; but an answer may have been written before the turn that ended it ran.
-        let too_late = self.end.is_some() && answered.turn + 1 >= self.turn;
-        if !waiting || too_late {
-            return Err(Divergence {
-                call: u32::try_from(answered.call).unwrap_or(u32::MAX),
-                expected: format!("to wait for call {}", answered.call),
-                actual: self.standing(),
-            });
-        }
-        Ok(())
-    }
-
-    /// Fails when a turn up to `turn` made a call that was not recorded, or fewer calls are known than `calls_made`.
-    fn no_more_than(&self, turn: u64, calls_made: u64) -> Result<(), Divergence> {
-        let extra = self.calls.get(self.asked).filter(|made| made.turn <= turn);
-        if extra.is_none() && self.asked as u64 == calls_made {
-            return Ok(());
-        }
-        Err(Divergence {
-            call: u32::try_from(self.asked + 1).unwrap_or(u32::MAX),
-            expected: format!("{calls_made} calls by turn {turn}"),
-            actual: extra.map_or_else(|| self.standing(), |made| described(&made.path, &made.args)),
-        })
-    }
-
-    fn standing(&self) -> String {
-        match &self.end {
-            None => "no such call".into(),
-            Some(End::Returned(_)) => "the script returned".into(),
-            Some(End::Threw(thrown)) => format!("the script threw: {}", thrown.message),
-            Some(End::Stalled) => "the script waits for nothing".into(),
-            Some(End::Stopped(..)) => "the script was stopped".into(),
-        }
-    }
-
-    /// Decides, once, what becomes of the calls that were out when the attempt before this one ended.
-    fn settle_history(&mut self) {
-        if std::mem::replace(&mut self.settled_history, true) {
-            return;
-        }
-        self.cancel_waiting();
-        for made in &mut self.calls[..self.asked] {
-            if !matches!(made.progress, Progress::Cleared) {
-                continue;
-            }
-            let Plan::Send { target, replay, .. } = &made.plan else {
-                continue; // answered again below, as before
-            };
-            let now = match target {
-                Target::Tool { source, tool, .. } => {
-                    self.present.as_ref().and_then(|present| present.resolve(source, tool).ok()).map(|tool| tool.replay)
-                }
-                Target::Timer(_) => Some(Replay::Safe),
-            };
-            let may_repeat = match (replay, now) {
-                (Replay::Safe, Some(Replay::Safe)) | (Replay::Keyed, Some(Replay::Keyed)) => true,
-                (Replay::Safe | Replay::Keyed | Replay::Unsafe, _) => false,
-            };
-            if may_repeat {
-                self.to_send.push(made.call);
-            } else {
-                let told = format!(
-                    "the process ended while `{}` was out: it may or may not have happened, and it is not declared safe to repeat",
-                    made.path
-                );
-                made.progress = Progress::Out;
-                self.arrived.push_back((made.call, Reply::failure(&CallError::new(ErrorCode::Interrupted, told))));
-            }
-        }
-        // What is answered here was asked for and never left; its answer is the same again.
-        for made in &mut self.calls[..self.asked] {
-            if matches!(made.progress, Progress::Cleared)
-                && let Plan::Here(answer) = &made.plan
-            {
-                self.arrived.push_back((made.call, Reply::here(answer)));
-                made.progress = Progress::Out;
-            }
-        }
-    }
-
-    /// Whether a call may be made while the run is being cancelled.
-    fn cleans_up(&self, plan: &Plan) -> bool {
-        match plan {
-            Plan::Send { target: Target::Tool { source, tool, .. }, .. } => {
-                self.catalog.resolve(source, tool).is_ok_and(|tool| tool.cleanup)
-            }
-            Plan::Send { target: Target::Timer(_), .. } => false,
-            Plan::Here(_) => true,
-        }
-    }
-
-    /// Decides what a call comes to that a script makes after the mark.
-    fn while_cancelling(&self, path: &str, plan: Plan) -> Plan {
-        if self.cleans_up(&plan) {
-            return plan;
-        }
-        let told = format!("`{path}` was not called: the run is being cancelled, and this is not set to clean up");
-        Plan::Here(CallError::new(ErrorCode::Cancelled, told).into())
-    }
-
-    /// From here on the run is cancelled.
-    fn cancel(&mut self, cancelling: Cancelling) {
-        self.cancelling = Some(cancelling);
-        self.made_before = self.calls.len();
-    }
-
-    /// Every call that waited when the run was cancelled rejects, so that `finally` runs. What was out may have happened.
-    fn cancel_waiting(&mut self) {
-        let stays: Vec<bool> = self.calls[..self.made_before].iter().map(|made| self.cleans_up(&made.plan)).collect();
-        for (made, stays) in self.calls.iter_mut().zip(stays) {
-            let told = match made.progress {
-                _ if stays => continue,
-                Progress::Made => format!("`{}` was not called: the run was cancelled", made.path),
-                Progress::Cleared | Progress::Out => {
-                    format!("the run was cancelled while `{}` was out: it may or may not have happened", made.path)
-                }
-                Progress::Answered(_) => continue,
-            };
-            made.progress = Progress::Out;
-            self.arrived.push_back((made.call, Reply::failure(&CallError::new(ErrorCode::Cancelled, told))));
-        }
-    }
-
-    /// Clears the calls that were made since: safe ones at once, others after the record that asks for them.
-    fn ask(&mut self, over: bool) -> Option<Step> {
-        let fresh =
-            self.calls.iter().skip(self.asked).any(|made| matches!(made.progress, Progress::Made) && !made.is_safe());
-        if fresh {
-            let records = self.take_asked();
-            // `written` counts them as asked; from there on they are cleared.
-            for made in &mut self.calls[self.asked..] {
-                if matches!(made.progress, Progress::Made) {
-                    made.progress = Progress::Cleared;
-                    match &made.plan {
-                        Plan::Send { .. } if over && made.is_safe() => {}
-                        Plan::Send { .. } => self.to_send.push(made.call),
-                        Plan::Here(answer) => {
-                            made.progress = Progress::Out;
-                            self.arrived.push_back((made.call, Reply::here(answer)));
-                        }
-                    }
-                }
-            }
-            return Some(Step::Write { at: self.next_seq(), records, flush: self.flush(true) });
-        }
-        for made in self.calls.iter_mut().skip(self.asked) {
-            if matches!(made.progress, Progress::Made) && !over {
-                match &made.plan {
-                    Plan::Send { .. } => {
-                        made.progress = Progress::Cleared;
-                        self.to_send.push(made.call);
-                    }
-                    Plan::Here(answer) => {
-                        made.progress = Progress::Out;
-                        self.arrived.push_back((made.call, Reply::here(answer)));
-                    }
-                }
-            }
-        }
-        None
-    }
-
-    /// The records that ask for every call that is not in the journal, one for each turn that made some.
-    fn take_asked(&self) -> Vec<Record> {
-        let mut records: Vec<Record> = Vec::new();
-        for (index, made) in self.calls.iter().enumerate().skip(self.asked) {
-            let (effect, replay, key) = match &made.plan {
-                Plan::Send { target: Target::Tool { key, .. }, effect, replay } => (*effect, *replay, key.clone()),
-                Plan::Send { target: Target::Timer(_), effect, replay } => (*effect, *replay, None),
-                // It never leaves, so nothing is lost by deciding it anew. What is taken over was done, and a later correction
-                // has to know a write from a read.
-                Plan::Here(here) => (here.taken.map_or(Effect::Read, |taken| taken.effect), Replay::Safe, None),
-            };
-            let call = AskedCall {
-                call: made.call.into(),
-                tool: made.path.clone(),
-                args: made.args.clone(),
-                effect: effect.as_str().into(),
-                replay: replay.as_str().into(),
-                key,
-                due_ms: None,
-            };
-            let calls_made = index as u64 + 1;
-            match records.last_mut() {
-                Some(Record::Asked(asked)) if asked.turn == made.turn => {
-                    asked.calls.push(call);
-                    asked.calls_made = calls_made;
-                }
-                _ => records.push(Record::Asked(Asked { turn: made.turn, calls: vec![call], calls_made })),
-            }
-        }
-        records
-    }
-
-    fn take_outgoing(&mut self) -> Vec<Outgoing> {
-        let mut all = Vec::new();
-        for call in std::mem::take(&mut self.to_send) {
-            let Some(made) = self.made_mut(call) else { continue };
-            if let Plan::Send { target, .. } = &made.plan {
-                all.push(Outgoing { call, target: target.clone() });
-                made.progress = Progress::Out;
-            }
-        }
-        all
-    }
-
-    fn write_arrived(&mut self, now_ms: i64, active_ms: u64) -> Step {
-        let mut records = self.take_asked();
-        let calls_made = self.calls.len() as u64;
-        let turn = self.turn.saturating_sub(1);
-        self.active_ms = self.active_ms.max(active_ms);
-        let mut decisive = false;
-        let mut arrived = std::mem::take(&mut self.arrived);
-        // The winner of a race among calls that are taken over is who won it before.
-        arrived.make_contiguous().sort_by_key(|(_, reply)| reply.taken.map_or(0, |taken| taken.at + 1));
-        for (call, reply) in arrived {
-            self.clock_ms = self.clock_ms.max(reply.taken.map_or(now_ms, |taken| taken.clock_ms));
-            decisive |= self.made(call).is_some_and(|made| !made.is_safe());
-            records.push(Record::Answered(Answered {
-                call: call.into(),
-                turn,
-                calls_made,
-                clock_ms: self.clock_ms,
-                active_ms: self.active_ms,
-                took_ms: reply.took_ms,
-                outcome: reply.outcome,
-                notes: reply.notes,
-                reused: reply.taken.map(|taken| taken.of),
-                by: None,
-            }));
-        }
-        Step::Write { at: self.next_seq(), records, flush: self.flush(decisive) }
+        self.park(now_ms, active_ms).unwrap_or(Step::Wait)
     }
 
     /// Gives a durable answer to the sandbox. One that the journal keeps apart is loaded first.
@@ -771,6 +590,7 @@ impl Run {
         self.clock_ms = self.clock_ms.max(answered.clock_ms);
         let answer = answer(&answered.outcome);
         self.tool_bytes += answer.bytes;
+        self.open.remove(&call);
         let path = self.made_mut(call).map(|made| {
             made.progress = Progress::Answered(answer);
             made.took_ms = answered.took_ms;
@@ -789,63 +609,6 @@ impl Run {
         }
     }
 
-    /// The script is over: what may still leave, leaves; what is out and not safe is waited for.
-    fn wind_up(&mut self) -> Step {
-        // What a script made in the turn in which it was stopped has not left and never will. After a regular end it was
-        // meant, so calls that are not safe are still sent; safe ones would only be thrown away.
-        let regular = matches!(self.end, Some(End::Returned(_) | End::Threw(_) | End::Stalled));
-        if regular && !self.drained {
-            if let Some(step) = self.ask(true) {
-                return step;
-            }
-            let safe: Vec<u32> =
-                self.to_send.iter().copied().filter(|call| self.made(*call).is_some_and(Made::is_safe)).collect();
-            self.to_send.retain(|call| !safe.contains(call));
-            if !self.to_send.is_empty() {
-                return Step::Send(self.take_outgoing());
-            }
-        }
-        // Results that the script did not live to see still count in the report.
-        let unseen = std::mem::take(&mut self.due).into_iter().map(|answered| {
-            let call = u32::try_from(answered.call).unwrap_or(u32::MAX);
-            (call, Reply { outcome: answered.outcome, took_ms: answered.took_ms, notes: answered.notes, taken: None })
-        });
-        for (call, reply) in unseen.chain(std::mem::take(&mut self.arrived)).collect::<Vec<_>>() {
-            let answer = answer(&reply.outcome);
-            self.tool_bytes += answer.bytes;
-            if let Some(made) = self.made_mut(call) {
-                made.progress = Progress::Answered(answer);
-                made.took_ms = reply.took_ms;
-            }
-        }
-        let out = self.calls.iter().any(|made| matches!(made.progress, Progress::Out) && !made.is_safe());
-        if out && !self.drained { Step::Drain } else { Step::End }
-    }
-
-    /// What the script leaves in the store of its session.
-    ///
-    /// # Errors
-    ///
-    /// A value that the guest says is JSON and is none.
-    pub(crate) fn left_in_store(&self) -> Result<Vec<Stored>, JournalError> {
-        let written = self.output.iter().filter_map(|output| match output {
-            Output::Store { key, json, guard } => Some((key, json, guard)),
-            _ => None,
-        });
-        let json = |text: &Option<String>| text.as_deref().map(Json::new).transpose();
-        written
-            .map(|(key, value, guard)| {
-                let guard = guard.as_ref().map(|was| Ok::<_, JournalError>(Guard { was: json(was)? })).transpose()?;
-                Ok(Stored { key: key.clone(), value: json(value)?, guard })
-            })
-            .collect()
-    }
-
-    /// The records that go before the end record, so that the journal names every call that may have left.
-    pub(crate) fn asked_at_end(&self) -> Vec<Record> {
-        self.take_asked()
-    }
-
     fn made(&self, call: u32) -> Option<&Made> {
         self.calls.get((call as usize).checked_sub(1)?)
     }
@@ -858,25 +621,54 @@ impl Run {
 impl Made {
     /// Whether it was sent anywhere.
     pub(crate) fn has_left(&self) -> bool {
-        matches!(self.plan, Plan::Send { .. }) && matches!(self.progress, Progress::Out | Progress::Answered(_))
+        match &self.plan {
+            Plan::Send { .. } => matches!(self.progress, Progress::Out | Progress::Outside | Progress::Answered(_)),
+            Plan::Here(_) | Plan::Ask => false,
+            Plan::Past(past) => past.had_left,
+        }
     }
 
     /// Whether making it again does no harm. What is answered here never leaves.
     pub(crate) fn is_safe(&self) -> bool {
         match &self.plan {
             Plan::Send { replay, .. } => *replay == Replay::Safe,
-            Plan::Here(_) => true,
+            Plan::Here(_) | Plan::Ask => true,
+            Plan::Past(past) => past.replay == Replay::Safe,
+        }
+    }
+
+    /// What it does to the world, where it leaves.
+    pub(crate) fn effect(&self) -> Effect {
+        match &self.plan {
+            Plan::Send { effect, .. } => *effect,
+            // What is taken over was done, and a later correction has to know a write from a read.
+            Plan::Here(here) => here.taken.map_or(Effect::Read, |taken| taken.effect),
+            Plan::Ask => Effect::Read,
+            Plan::Past(past) => past.effect,
+        }
+    }
+
+    pub(crate) fn is_timer(&self) -> bool {
+        match &self.plan {
+            Plan::Send { target, .. } => matches!(target, Target::Timer(_)),
+            Plan::Past(past) => past.is_timer,
+            Plan::Here(_) | Plan::Ask => false,
         }
     }
 }
 
 impl Reply {
     fn here(answer: &Here) -> Self {
-        Self { outcome: answer.outcome.clone(), took_ms: 0, notes: answer.notes.clone(), taken: answer.taken }
+        let (notes, taken) = (answer.notes.clone(), answer.taken);
+        Self { outcome: answer.outcome.clone(), took_ms: 0, notes, taken, by: None }
     }
 
     pub(crate) fn failure(error: &CallError) -> Self {
-        Self { outcome: failure(error), took_ms: 0, notes: Vec::new(), taken: None }
+        Self::new(failure(error))
+    }
+
+    pub(crate) fn new(outcome: Outcome) -> Self {
+        Self { outcome, took_ms: 0, notes: Vec::new(), taken: None, by: None }
     }
 }
 
@@ -887,6 +679,16 @@ fn failure(error: &CallError) -> Outcome {
         retryable: error.retryable,
         retry_after_ms: error.retry_after_ms,
         data: error.data.as_ref().map(Json::from_value),
+    })
+}
+
+/// The active time of a run as its last records have it.
+pub(crate) fn active_ms(records: &[Record]) -> Option<u64> {
+    records.iter().rev().find_map(|record| match record {
+        Record::Answered(answered) => Some(answered.active_ms),
+        Record::Parked(parked) => Some(parked.active_ms),
+        Record::Attempted(attempted) => Some(attempted.active_ms),
+        _ => None,
     })
 }
 

@@ -7,31 +7,38 @@ use std::{
 
 use refrain_catalog::{Catalog, Diagnosis, Dialect, Observed, SourceStatus, Sources};
 use refrain_engine::{
-    Engine, Prepared, Start,
+    Engine, Prepared, Sandbox, Start,
     source::{self, Facts},
 };
-use refrain_journal::{EndState, Ended, Journal, JournalError, Json, Lease, Page, Record, RunId, Started, Stored};
+use refrain_journal::{
+    EndState, Ended, Flush, Journal, JournalError, Json, Lease, Page, Parked, Record, RunId, Seq, Started, Stored,
+};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use tokio::sync::OnceCell;
 
 use crate::{
     clock::{Clock, SystemClock},
-    config::{LimitSettings, Settings},
-    drive::{Drive, Driven, Tools},
+    config::{Durability, LimitSettings, OnDivergence, Settings},
+    drive::{Begin, Drive, Driven, Tools},
     error::RuntimeError,
     preflight,
     report::{Note, Report, ReportStatus, Script, Usage},
     rounded,
-    run::Run,
+    run::{Rules, Run},
     ticker::Ticker,
     view::{RunDetail, RunListing},
+    waiting::Waiting,
 };
 
 mod resume;
 mod start;
+mod tend;
+
+use tend::Wakes;
 
 pub use start::{AmendRequest, Origin, RunRequest};
+pub use tend::Tended;
 
 /// How long a run waits for sources that were never connected. Those that are late are listed as connecting.
 const SOURCES_WAIT: Duration = Duration::from_secs(10);
@@ -50,6 +57,20 @@ pub struct Runtime {
     globals: OnceCell<Vec<String>>,
     /// The catalog last written to a journal, with the bytes that were.
     stored: Mutex<Option<Kept>>,
+    /// When the runs that this process parked are due.
+    wakes: Wakes,
+}
+
+/// A run that is about to be driven.
+struct Attempt<'a> {
+    lease: &'a Lease,
+    run: Run,
+    started: &'a Started,
+    prepared: &'a Prepared,
+    limits: LimitSettings,
+    notes: Vec<Note>,
+    /// The sandbox in which it has begun, where it was put away.
+    restored: Option<Sandbox>,
 }
 
 /// A catalog and its stored form.
@@ -78,6 +99,7 @@ impl Runtime {
             engine: OnceCell::new(),
             globals: OnceCell::new(),
             stored: Mutex::new(None),
+            wakes: Wakes::default(),
         }
     }
 
@@ -93,19 +115,17 @@ impl Runtime {
         self.sources.observed()
     }
 
-    async fn drive(
-        &self,
-        lease: &Lease,
-        mut run: Run,
-        started: &Started,
-        prepared: &Prepared,
-        limits: LimitSettings,
-        notes: Vec<Note>,
-    ) -> Result<Report, RuntimeError> {
+    /// Drives a run until it is over or waits for what is outside.
+    async fn drive(&self, attempt: Attempt<'_>) -> Result<Report, RuntimeError> {
+        let Attempt { lease, mut run, started, prepared, limits, notes, restored } = attempt;
         let journal = self.journal().await?;
         let (engine, ticker) = self.engine().await?;
         let id = lease.run();
-        let mut sandbox = engine.sandbox(limits.engine())?;
+        let is_restored = restored.is_some();
+        let mut sandbox = match restored {
+            Some(sandbox) => sandbox,
+            None => engine.sandbox(limits.engine())?,
+        };
         let before = run.active_before_ms();
         let began = self.clock.instant();
         let drive = Drive {
@@ -121,21 +141,47 @@ impl Runtime {
             },
             drain: self.settings.drain,
             result_bytes: usize::try_from(limits.result_kb.saturating_mul(1024)).unwrap_or(usize::MAX),
+            snapshot_every: self.settings.snapshot_every,
         };
         let dialect = dialect_of(id, started)?;
         let facts = facts(started, run.catalog(), dialect, &limits);
         let start = Start { clock_ms: started.started_ms, seed: started.seed, facts };
-        if let Driven::Diverged(divergence) = drive.run(&mut run, &mut sandbox, &prepared.javascript, &start).await? {
-            return Ok(Report::diverged(id, &run, &divergence));
-        }
+        let begin = match is_restored {
+            true => Begin::Restored,
+            false => Begin::Script { javascript: &prepared.javascript, start: &start },
+        };
+        let driven = drive.run(&mut run, &mut sandbox, begin).await?;
         let took = self.clock.instant().saturating_duration_since(began);
         let usage = Usage {
             active_ms: before.saturating_add(u64::try_from(took.as_millis()).unwrap_or(u64::MAX)),
             cpu_fuel: sandbox.fuel_used(),
             ..Usage::default()
         };
-        let end = run.end().ok_or_else(|| RuntimeError::Bug { what: "a run is over and has no end".into() })?;
         let script = Script { text: &started.script, map: &prepared.map };
+        match driven {
+            Driven::Over => {}
+            Driven::Parked { waiting, wake_ms } => {
+                if let Some(wake_ms) = wake_ms {
+                    self.wakes.add(wake_ms, id);
+                }
+                let mut report = Report::parked(id, &run, waiting, &script, &limits, usage);
+                report.add_notes(notes);
+                return Ok(report);
+            }
+            Driven::Diverged(divergence) => {
+                let waiting = Waiting::diverged(id, &divergence);
+                if self.settings.on_divergence == OnDivergence::Fail {
+                    let report = Report::diverged(id, &run, &divergence);
+                    self.end(lease, run.next_seq(), Vec::new(), &report, Vec::new()).await?;
+                    return Ok(report);
+                }
+                self.put_down(lease, &run, &waiting).await?;
+                let mut report = Report::parked(id, &run, vec![waiting], &script, &limits, usage);
+                report.add_notes(notes);
+                return Ok(report);
+            }
+        }
+        let end = run.end().ok_or_else(|| RuntimeError::Bug { what: "a run is over and has no end".into() })?;
         let mut report = Report::of(id, &run, end, &script, &limits, usage);
         report.add_notes(notes);
         let rounded = rounded::note("`args`", started.args.as_str());
@@ -151,20 +197,37 @@ impl Runtime {
             }
             _ => Vec::new(),
         };
-        match self.end(lease, &run, &report, kept).await {
+        match self.end(lease, run.next_seq(), run.asked_at_end(), &report, kept).await {
             // Nothing was written, so the run can end in another way.
             Err(RuntimeError::Journal(conflict @ JournalError::StoreConflict { .. })) => {
                 let report = report.failed(&conflict);
-                self.end(lease, &run, &report, Vec::new()).await?;
+                self.end(lease, run.next_seq(), run.asked_at_end(), &report, Vec::new()).await?;
                 Ok(report)
             }
             ended => ended.map(|()| report),
         }
     }
 
-    /// Records the end of a run, with what it leaves in the store of its session.
-    async fn end(&self, lease: &Lease, run: &Run, report: &Report, kept: Vec<Stored>) -> Result<(), RuntimeError> {
-        let mut records = run.asked_at_end();
+    /// Parks a run that only a person can bring on, unless it is parked for the same already.
+    async fn put_down(&self, lease: &Lease, run: &Run, waiting: &Waiting) -> Result<(), RuntimeError> {
+        let waiting = stored(&[waiting])?;
+        if run.waits_for() == Some(&waiting) {
+            return Ok(());
+        }
+        let (at_ms, active_ms) = (self.clock.now_ms(), run.active_before_ms());
+        let parked = [Record::Parked(Parked { at_ms, active_ms, wake_ms: None, waiting })];
+        Ok(self.journal().await?.park(lease, run.next_seq(), &parked, None, run.flush(true)).await?)
+    }
+
+    /// Records the end of a run, after `records`, with what it leaves in the store of its session.
+    async fn end(
+        &self,
+        lease: &Lease,
+        at: Seq,
+        mut records: Vec<Record>,
+        report: &Report,
+        kept: Vec<Stored>,
+    ) -> Result<(), RuntimeError> {
         records.push(Record::Ended(Ended {
             state: match report.status {
                 ReportStatus::Completed => EndState::Completed,
@@ -175,7 +238,20 @@ impl Runtime {
             report: stored(report)?,
             stored: kept,
         }));
-        Ok(self.journal().await?.append(lease, run.next_seq(), &records, run.flush(true)).await?)
+        let flush = match self.settings.durability {
+            Durability::Process => Flush::Process,
+            Durability::Effects | Durability::Power => Flush::Disk,
+        };
+        Ok(self.journal().await?.append(lease, at, &records, flush).await?)
+    }
+
+    /// What the settings say about the steps of a run.
+    fn rules(&self) -> Rules {
+        Rules {
+            durability: self.settings.durability,
+            on_interrupted: self.settings.on_interrupted,
+            park_after_ms: u64::try_from(self.settings.park_after.as_millis()).unwrap_or(u64::MAX),
+        }
     }
 
     /// One page of runs, the newest first.

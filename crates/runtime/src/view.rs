@@ -155,6 +155,9 @@ impl RecordView {
                     "clock_ms": answered.clock_ms,
                     "ms": answered.took_ms,
                 });
+                if let Some(by) = &answered.by {
+                    fields["by"] = by.as_str().into();
+                }
                 if let Some(reused) = answered.reused {
                     fields["reused"] = json!({ "run": reused.run, "call": reused.call });
                 }

@@ -117,7 +117,7 @@ async fn run_code(runtime: &Runtime, asked: RunCode, client: Option<String>) -> 
         language: asked.language,
         session: asked.session,
         timeout_ms: asked.timeout_ms,
-        ..RunRequest::new(asked.code, Origin { way: "mcp".into(), client })
+        ..RunRequest::new(asked.code, Origin { way: "mcp".into(), client, ..Origin::default() })
     };
     let started = Mutex::new(None);
     let on_start = |id: RunId| *started.lock().unwrap_or_else(PoisonError::into_inner) = Some(id);

@@ -79,7 +79,7 @@ fn failure(error: &ErrorReport) -> String {
 }
 
 fn waiting(waiting: &Waiting) -> String {
-    let mut line = format!("- {} `{}`", waiting.kind, waiting.id);
+    let mut line = format!("- {} `{}`", waiting.kind.as_str(), waiting.id);
     if let (Some(expected), Some(actual)) = (&waiting.expected, &waiting.actual) {
         let _ = write!(line, ": expected {expected}, and the script made {actual}");
     }

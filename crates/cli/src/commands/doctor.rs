@@ -1,6 +1,6 @@
 //! `doctor`.
 
-use refrain_runtime::{Diagnosis, Status};
+use refrain_runtime::{Diagnosis, Status, date::utc};
 use serde_json::{Value, json};
 
 use crate::{
@@ -8,7 +8,7 @@ use crate::{
     context::Context,
     error::CommandError,
     exit::Exit,
-    text::{count, date::utc, visible::on_one_line},
+    text::{count, visible::on_one_line},
 };
 
 /// As many of the last lines of a server are shown.

@@ -72,7 +72,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Comman
 
 /// Returns where a run of ours comes from.
 pub(crate) fn origin(way: &str) -> Origin {
-    Origin { way: way.into(), client: Some(format!("refrain {}", env!("CARGO_PKG_VERSION"))) }
+    Origin { way: way.into(), client: Some(format!("refrain {}", env!("CARGO_PKG_VERSION"))), ..Origin::default() }
 }
 
 /// Reads `KEY=text` and `KEY:=JSON`.

@@ -2,6 +2,7 @@
 
 use crate::{context::Context, error::CommandError, exit::Exit};
 
+mod answer;
 mod cancel;
 mod list;
 mod resume;
@@ -9,12 +10,13 @@ mod show;
 
 pub(super) use resume::held;
 
-/// See runs, go on with one that was stopped, and cancel one
+/// See runs, go on with one that was stopped, answer what one waits for, and cancel one
 #[derive(clap::Subcommand, Clone, Debug)]
 pub(crate) enum Runs {
     List(list::ListArgs),
     Show(show::ShowArgs),
     Resume(resume::ResumeArgs),
+    Answer(answer::AnswerArgs),
     Cancel(cancel::CancelArgs),
 }
 
@@ -24,6 +26,7 @@ pub(crate) async fn run(context: &Context, runs: Runs) -> Result<Exit, CommandEr
         Runs::List(args) => list::list(context, args).await,
         Runs::Show(args) => show::show(context, args).await,
         Runs::Resume(args) => resume::resume(context, args).await,
+        Runs::Answer(args) => answer::answer(context, args).await,
         Runs::Cancel(args) => cancel::cancel(context, args).await,
     }
 }

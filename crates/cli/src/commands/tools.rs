@@ -1,13 +1,13 @@
 //! `tools`: what scripts can call.
 
-use refrain_runtime::{Catalog, SourceStatus, Status, Tool, ToolListing, Unresolved};
+use refrain_runtime::{Catalog, SourceStatus, Status, Tool, ToolListing, Unresolved, date::utc};
 use serde_json::{Value, json};
 
 use crate::{
     context::Context,
     error::CommandError,
     exit::Exit,
-    text::{date::utc, nearest, visible::shell_word},
+    text::{nearest, visible::shell_word},
     ui::Ui,
 };
 

@@ -202,8 +202,17 @@ fn calls(report: &Report) -> String {
 
 fn waiting(waiting: &Waiting) -> String {
     let call = waiting.call.map(|call| format!(" at call {call}")).unwrap_or_default();
-    let mut text = format!("waits ({}){call}\n", waiting.kind);
-    for (what, value) in [("expected", &waiting.expected), ("actual", &waiting.actual)] {
+    let tool = waiting.tool.as_deref().map(|tool| format!(" `{tool}`")).unwrap_or_default();
+    let mut text = format!("waits ({}){call}{tool}\n", waiting.kind.as_str());
+    let args = waiting.args.as_ref().map(|args| one_line(args.as_str(), 200));
+    let facts = [
+        ("with", &args),
+        ("due", &waiting.due),
+        ("after", &waiting.after),
+        ("expected", &waiting.expected),
+        ("actual", &waiting.actual),
+    ];
+    for (what, value) in facts {
         if let Some(value) = value {
             let _ = writeln!(text, "  {what}: {value}");
         }

@@ -1,7 +1,9 @@
 //! One frame of a script's stack.
 
+use serde::{Deserialize, Serialize};
+
 /// A place in a script, as a stack shows it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Frame {
     /// The function's name; none for the script's own body and for functions without one.
     pub function: Option<String>,

@@ -15,13 +15,13 @@ use refrain_journal::testing::{Cut, PowerCut};
 use refrain_journal::{BlobHash, Fate, Flush, Journal, Json, MemoryJournal, Record, RunId, Started, Take};
 use serde_json::{Value, json, value::to_raw_value};
 
-use super::{Drive, Driven, Tools};
+use super::{Begin, Drive, Driven, Tools};
 use crate::{
     amend::Earlier,
     clock::{Clock, SystemClock},
-    config::{Durability, LimitSettings},
+    config::{Durability, LimitSettings, OnInterrupted},
     report::{Report, ReportStatus, Script, Usage},
-    run::Run,
+    run::{Rules, Run},
     ticker::Ticker,
 };
 
@@ -155,8 +155,9 @@ async fn attempt_of(
         journal.acquire(id, Take::IfFree, NOW).await?
     };
     let history = journal.read(id).await?.split_off(1);
-    let present = (!first).then(catalog);
-    let run = Run::new(id, catalog(), present, Durability::Effects, None, NOW, history);
+    let rules = Rules { durability: Durability::Effects, on_interrupted: OnInterrupted::Error, park_after_ms: 60_000 };
+    let run = Run::new(id, catalog(), rules, None, NOW);
+    let run = if first { run } else { run.resumed(catalog(), history) };
     let mut run = run.correcting(earlier);
     let limits = LimitSettings::default();
     let mut sandbox = engine().sandbox(limits.engine())?;
@@ -171,9 +172,11 @@ async fn attempt_of(
         time_left: Duration::from_secs(60),
         drain: Duration::from_secs(5),
         result_bytes: 1 << 20,
+        snapshot_every: 0,
     };
     let start = Start { clock_ms: NOW, seed: 1, facts: r#"{"args":{},"tools":{"x":["get","put","key"]}}"#.into() };
-    if let Driven::Diverged(divergence) = drive.run(&mut run, &mut sandbox, &prepared.javascript, &start).await? {
+    let begin = Begin::Script { javascript: &prepared.javascript, start: &start };
+    if let Driven::Diverged(divergence) = drive.run(&mut run, &mut sandbox, begin).await? {
         return Ok(Err(format!(
             "call {}: expected {}, got {}",
             divergence.call, divergence.expected, divergence.actual

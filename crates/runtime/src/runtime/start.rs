@@ -10,7 +10,7 @@ use refrain_journal::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Runtime, dialect_of, random, read, start_of, stored};
+use super::{Attempt, Runtime, dialect_of, random, read, start_of, stored};
 use crate::{
     amend::Earlier,
     config::{Durability, LimitSettings},
@@ -111,6 +111,9 @@ pub struct Origin {
     /// The client's name and version, as it gives them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// The settings under which it came in; see [`Settings::config`](crate::Settings).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub config: Option<String>,
 }
 
 /// What tells the caller a run's id before the script starts.
@@ -152,7 +155,7 @@ impl Runtime {
             args: Json::from_value(&Value::Object(request.args)),
             store: self.store(request.session.as_deref()).await?,
             session: request.session,
-            origin: stored(&request.origin)?,
+            origin: stored(&Origin { config: self.settings.config.clone(), ..request.origin })?,
             dialect: dialect.map(|dialect| dialect.name.to_owned()),
             amends: Vec::new(),
             ..ready.started()?
@@ -200,7 +203,7 @@ impl Runtime {
         let started = Started {
             script: request.script,
             language: request.language.name().into(),
-            origin: stored(&request.origin)?,
+            origin: stored(&Origin { config: self.settings.config.clone(), ..request.origin })?,
             amends: chain.iter().map(|(run, _)| *run).collect(),
             seed: before.seed,
             started_ms: before.started_ms,
@@ -273,10 +276,10 @@ impl Runtime {
         dialect: Option<&'static Dialect>,
         earlier: Option<Earlier>,
     ) -> Result<Report, RuntimeError> {
-        let (durability, started_ms) = (self.settings.durability, started.started_ms);
-        let run = Run::new(lease.run(), ready.catalog, None, durability, dialect, started_ms, Vec::new());
-        let run = run.correcting(earlier);
-        let mut report = self.drive(lease, run, started, &ready.read.prepared, ready.limits, ready.notes).await?;
+        let run = Run::new(lease.run(), ready.catalog, self.rules(), dialect, started.started_ms).correcting(earlier);
+        let (prepared, limits, notes) = (&ready.read.prepared, ready.limits, ready.notes);
+        let attempt = Attempt { lease, run, started, prepared, limits, notes, restored: None };
+        let mut report = self.drive(attempt).await?;
         report.max_output_tokens = ready.read.options.max_output_tokens;
         Ok(report)
     }

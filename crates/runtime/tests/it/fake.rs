@@ -103,6 +103,11 @@ impl Seen {
         self.calls.iter().filter(|(name, _)| name == tool).count()
     }
 
+    /// What a tool was called with, the first call first.
+    pub(crate) fn args(&self, tool: &str) -> Vec<Value> {
+        self.calls.iter().filter(|(name, _)| name == tool).map(|(_, args)| args.clone()).collect()
+    }
+
     pub(crate) fn count_finished(&self, tool: &str) -> usize {
         self.finished.iter().filter(|name| *name == tool).count()
     }

@@ -14,6 +14,7 @@ mod globals;
 mod host;
 mod names;
 mod output;
+mod parking;
 mod places;
 mod remarks;
 mod seeds;

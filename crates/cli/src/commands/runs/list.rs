@@ -1,13 +1,13 @@
 //! `runs list`.
 
-use refrain_runtime::{RunState, RunView};
+use refrain_runtime::{RunState, RunView, date::utc};
 
 use crate::{
     config::Need,
     context::Context,
     error::CommandError,
     exit::Exit,
-    text::{date::utc, one_line, table},
+    text::{one_line, table},
 };
 
 /// List runs, the newest first

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use refrain_runtime::{CallReport, RecordView, RunDetail};
+use refrain_runtime::{CallReport, RecordView, RunDetail, date::utc};
 use serde_json::Value;
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     context::Context,
     error::CommandError,
     exit::Exit,
-    text::{count, date::utc, one_line, report, table},
+    text::{count, one_line, report, table},
 };
 
 use super::list::standing;

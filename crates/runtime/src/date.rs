@@ -1,7 +1,8 @@
 //! Moments, in UTC.
 
 /// Returns milliseconds since 1970 as `2026-11-30T20:56:32Z`.
-pub(crate) fn utc(ms: i64) -> String {
+#[must_use]
+pub fn utc(ms: i64) -> String {
     let seconds = ms.div_euclid(1000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
     let (year, month, day) = civil(days);
