@@ -58,38 +58,56 @@ pub(crate) struct Found {
 ///
 /// The order of the questions tells *newer* from *damaged*: only bytes that are as written can be newer.
 pub(crate) fn verify(run: RunId, found: &[Found], count: u64, head: &Link) -> Result<Vec<Record>, JournalError> {
+    verify_after(run, None, found, count, head)
+}
+
+/// As [`verify`], of what was found after the record of a number and a link. Of the run's first record, `found` is all there is.
+pub(crate) fn verify_after(
+    run: RunId,
+    known: Option<(u64, Link)>,
+    found: &[Found],
+    count: u64,
+    head: &Link,
+) -> Result<Vec<Record>, JournalError> {
     let damaged = |seq: u64, what: &str| JournalError::Damaged { run, seq: Seq(seq), what: what.to_owned() };
-    let mut previous = Link::default();
+    let (first, mut previous) = known.map_or((0, Link::default()), |(last, link)| (last.saturating_add(1), link));
     let mut records = Vec::with_capacity(found.len());
-    for (seq, row) in (0..).zip(found) {
+    for (seq, row) in (first..).zip(found) {
         if row.seq != seq {
             return Err(damaged(seq, "it is missing"));
         }
-        let kind = u16::try_from(row.kind).map_err(|_| damaged(seq, "its kind is out of range"))?;
-        let here = link(&previous, run, Seq(seq), kind, &Sha256::digest(&row.payload).into());
-        if row.link != here {
-            return Err(damaged(seq, "its checksum does not fit"));
-        }
-        let payload = str::from_utf8(&row.payload).map_err(|_| damaged(seq, "its payload is no text"))?;
-        let record = Record::decode(kind, payload)
-            .map_err(|what| JournalError::Newer { place: format!("record {seq} of run `{run}`"), what })?;
-        if matches!(record, Record::Started(_)) != (seq == 0) {
-            return Err(damaged(seq, "only record 0 is a start record"));
-        }
+        let (record, here) = read(run, seq, &previous, row)?;
         records.push(record);
         previous = here;
     }
-    let seen = records.len() as u64;
+    let seen = first + records.len() as u64;
     if seen != count {
         return Err(damaged(seen.min(count), "the run's head counts another number of records"));
     }
     if previous != *head {
         return Err(damaged(seen.saturating_sub(1), "the run's head has another checksum"));
     }
-    if records.is_empty() {
+    if seen == 0 {
         return Err(damaged(0, "it is missing"));
     }
     Ok(records)
+}
+
+/// Checks one record against the link before it and reads it. Returns its own link as well.
+pub(crate) fn read(run: RunId, seq: u64, previous: &Link, row: &Found) -> Result<(Record, Link), JournalError> {
+    let damaged = |what: &str| JournalError::Damaged { run, seq: Seq(seq), what: what.to_owned() };
+    let kind = u16::try_from(row.kind).map_err(|_| damaged("its kind is out of range"))?;
+    let here = link(previous, run, Seq(seq), kind, &Sha256::digest(&row.payload).into());
+    if row.link != here {
+        return Err(damaged("its checksum does not fit"));
+    }
+    let payload = str::from_utf8(&row.payload).map_err(|_| damaged("its payload is no text"))?;
+    let record = Record::decode(kind, payload)
+        .map_err(|what| JournalError::Newer { place: format!("record {seq} of run `{run}`"), what })?;
+    if matches!(record, Record::Started(_)) != (seq == 0) {
+        return Err(damaged("only record 0 is a start record"));
+    }
+    Ok((record, here))
 }
 
 #[cfg(test)]

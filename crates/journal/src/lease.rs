@@ -17,6 +17,7 @@ use crate::RunId;
 pub struct Lease {
     run: RunId,
     fence: u64,
+    restarts: u32,
     let_go: Option<LetGo>,
 }
 
@@ -24,8 +25,8 @@ pub struct Lease {
 pub(crate) type LetGo = Box<dyn FnOnce(RunId, u64) + Send + Sync>;
 
 impl Lease {
-    pub(crate) fn new(run: RunId, fence: u64, let_go: LetGo) -> Self {
-        Self { run, fence, let_go: Some(let_go) }
+    pub(crate) fn new(run: RunId, fence: u64, restarts: u32, let_go: LetGo) -> Self {
+        Self { run, fence, restarts, let_go: Some(let_go) }
     }
 
     /// Returns the run.
@@ -33,7 +34,12 @@ impl Lease {
         self.run
     }
 
-    /// Returns how many times the run was acquired up to now, its creation included.
+    /// Returns how many owners of the run died one after the other, up to now, without writing anything or letting it go.
+    pub fn restarts(&self) -> u32 {
+        self.restarts
+    }
+
+    /// Returns the number that goes with every write of this lease. Each acquisition has a higher one than those before.
     pub fn fence(&self) -> u64 {
         self.fence
     }

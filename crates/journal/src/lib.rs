@@ -12,6 +12,8 @@
 //! * **A dead owner holds nothing.** A run whose process was killed can be acquired at once. Closing a store decides
 //!   nothing about its runs.
 //! * **Over means over.** After [`Record::Ended`] nothing follows.
+//! * **Nobody holds a parked run.** [`Record::Parked`] ends its lease.
+//! * **A snapshot is a cache.** It fits a run that has the record at which it was taken, with that checksum, or it is not given out.
 //! * **Damage is found.** Each record carries a checksum chained to the one before it, blobs are checked against their
 //!   hash, and the run's head says where the chain ends.
 //! * **Unknown means stop.** A record this build cannot read is an error, never skipped: skipping would replay a
@@ -45,7 +47,7 @@ pub use error::JournalError;
 pub use id::{BlobHash, RunId, Seq};
 pub use json::Json;
 pub use lease::{Flush, Lease, Owner, OwnerId, Take};
-pub use list::{Listing, MOST_RUNS, Page, RunState, Summary};
+pub use list::{Listing, MOST_RUNS, OpenRun, Page, Restored, RunState, Summary};
 pub use memory::{Fate, MemoryJournal};
 pub use record::{
     Answered, Asked, AskedCall, Attempted, Cancelling, Decided, EndState, Ended, Failure, Guard, Outcome, Parked,
@@ -110,6 +112,21 @@ pub trait Journal: Send + Sync {
     /// [`JournalError::Unavailable`] the records may or may not be stored, so the caller rereads before it decides.
     async fn append(&self, lease: &Lease, at: Seq, records: &[Record], flush: Flush) -> Result<(), JournalError>;
 
+    /// As [`append`](Self::append), with the run's memory as of the last record in the same commit, in place of what was kept
+    /// before. There need not be any records. What is kept is a cache, and gone when the run is over.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`append`](Self::append).
+    async fn put_away(
+        &self,
+        lease: &Lease,
+        at: Seq,
+        records: &[Record],
+        snapshot: Vec<u8>,
+        flush: Flush,
+    ) -> Result<(), JournalError>;
+
     /// Lets the run go. Decides nothing about it: the next owner goes on from its records.
     ///
     /// Dropping a lease does the same, without waiting and without an answer.
@@ -120,13 +137,21 @@ pub trait Journal: Send + Sync {
     /// that another owner took is no error.
     async fn release(&self, lease: Lease) -> Result<(), JournalError>;
 
-    /// Returns every record of `run` in order, after checking the whole chain.
+    /// Returns every record of `run` in order, after checking the whole chain. A value of more than 64 KiB is
+    /// [`Outcome::Blob`], and [`blob`](Self::blob) gives it.
     ///
     /// # Errors
     ///
     /// [`JournalError::Damaged`] if the bytes are not what was written, [`JournalError::Newer`] if they are and this
     /// build cannot read them. Neither may be skipped or retried.
     async fn read(&self, run: RunId) -> Result<Vec<Record>, JournalError>;
+
+    /// Returns the snapshot of `run` with what came after it, where it fits the run's records. Those before it are not read.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::NotFound`], and the store's own. What does not fit is no error: [`read`](Self::read) tells what is wrong.
+    async fn snapshot(&self, run: RunId) -> Result<Restored, JournalError>;
 
     /// Returns what a listing shows of `run`, without reading its records.
     ///
@@ -148,6 +173,13 @@ pub trait Journal: Send + Sync {
     ///
     /// [`JournalError::BadCursor`] if the cursor is none of ours.
     async fn list(&self, page: &Page) -> Result<Listing, JournalError>;
+
+    /// Returns every run that is not over, the oldest first.
+    ///
+    /// # Errors
+    ///
+    /// Only the store's own.
+    async fn open_runs(&self) -> Result<Vec<OpenRun>, JournalError>;
 
     /// Returns what the runs of `session` left in its store, by name. Nothing where there is no such session.
     ///

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::{EndState, JournalError, Owner, RunId};
+use crate::{EndState, JournalError, Owner, Record, RunId, Seq, Started};
 
 /// The most runs in one page.
 pub const MOST_RUNS: usize = 1000;
@@ -80,12 +80,50 @@ pub struct Summary {
     pub started_ms: i64,
     /// When it ended.
     pub ended_ms: Option<i64>,
+    /// When a parked run goes on by itself; none where it waits for a person.
+    pub wake_ms: Option<i64>,
     /// How many records it has.
     pub records: u64,
     /// Its session.
     pub session: Option<String>,
     /// The first line of its script that is not empty, at most 80 characters.
     pub title: String,
+}
+
+/// A run that is not over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenRun {
+    /// The run.
+    pub run: RunId,
+    /// Its state.
+    pub state: RunState,
+    /// Who drives it.
+    pub owner: Option<Owner>,
+    /// When a parked run goes on by itself.
+    pub wake_ms: Option<i64>,
+}
+
+/// Where a run can be taken up without reading all of it.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Restored {
+    /// It has no snapshot.
+    None,
+    /// It has one that is of no use.
+    Unfit {
+        /// Why.
+        why: String,
+    },
+    /// It has one that fits its records.
+    Fits {
+        /// Record 0.
+        start: Box<Started>,
+        /// What was put away.
+        bytes: Vec<u8>,
+        /// The last record that is in it.
+        last: Seq,
+        /// Those that came after.
+        after: Vec<Record>,
+    },
 }
 
 /// Which runs to list.

@@ -8,11 +8,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use crate::chain::{Found, Link, Sealed, verify};
-use crate::head::{Append, Facts, Head, NewRun};
+use crate::head::{Append, Facts, Head, NewRun, restored};
 use crate::list::range;
 use crate::{
-    BlobHash, Flush, Journal, JournalError, Json, Lease, Listing, Owner, OwnerId, Page, Record, RunId, Seq, Started,
-    Successor, Summary, Take,
+    BlobHash, Flush, Journal, JournalError, Json, Lease, Listing, OpenRun, Owner, OwnerId, Page, Record, Restored,
+    RunId, Seq, Started, Successor, Summary, Take,
 };
 
 /// A journal in memory, opened by one owner. Clones are the same owner.
@@ -44,6 +44,14 @@ struct Run {
     facts: Facts,
     ended_ms: Option<i64>,
     records: Vec<Found>,
+    snapshot: Option<Snapshot>,
+}
+
+/// The run's memory, and the record as of which it is.
+struct Snapshot {
+    seq: u64,
+    link: Link,
+    bytes: Vec<u8>,
 }
 
 impl MemoryJournal {
@@ -81,11 +89,12 @@ impl MemoryJournal {
         Ok(data)
     }
 
-    fn lease(&self, run: RunId, fence: u64) -> Lease {
+    fn lease(&self, run: RunId, fence: u64, restarts: u32) -> Lease {
         let journal = self.clone();
         Lease::new(
             run,
             fence,
+            restarts,
             Box::new(move |run, fence| {
                 if let Ok(mut data) = journal.to_write() {
                     data.let_go(run, fence);
@@ -129,12 +138,15 @@ impl Data {
         let head = new.head(owner);
         self.blobs.extend(new.blobs);
         let records = vec![found(0, new.first, head.link)];
-        self.runs.insert(new.run, Run { head, facts: new.facts, ended_ms: None, records });
+        self.runs.insert(new.run, Run { head, facts: new.facts, ended_ms: None, records, snapshot: None });
     }
 
     fn append(&mut self, append: Append) -> Result<(), JournalError> {
         let kept = self.runs.get_mut(&append.run).ok_or(JournalError::NotFound { run: append.run })?;
         let (links, head) = kept.head.after(&append)?;
+        if let Some(hash) = append.needs.iter().find(|hash| !self.blobs.contains_key(hash)) {
+            return Err(JournalError::NoBlob { hash: *hash });
+        }
         if let Some(session) = &kept.facts.session
             && !append.stored.is_empty()
         {
@@ -150,6 +162,13 @@ impl Data {
         let rows = (append.at.0..).zip(append.records).zip(links);
         kept.records.extend(rows.map(|((seq, record), link)| found(seq, record, link)));
         kept.head = head;
+        self.blobs.extend(append.blobs);
+        let (seq, link) = (kept.head.records.saturating_sub(1), kept.head.link);
+        match append.snapshot {
+            Some(bytes) => kept.snapshot = Some(Snapshot { seq, link, bytes }),
+            None if append.end.is_some() => kept.snapshot = None,
+            None => {}
+        }
         kept.ended_ms = append.end.map(|(_, ended_ms)| ended_ms);
         Ok(())
     }
@@ -161,6 +180,7 @@ impl Data {
             owner: self.owner_of(kept),
             started_ms: kept.facts.started_ms,
             ended_ms: kept.ended_ms,
+            wake_ms: kept.head.wake_ms,
             records: kept.head.records,
             session: kept.facts.session.clone(),
             title: kept.facts.title.clone(),
@@ -179,7 +199,7 @@ impl Journal for MemoryJournal {
         let mut data = self.to_write()?;
         data.can_create(run)?;
         data.create(new, self.owner);
-        Ok(self.lease(run, 1))
+        Ok(self.lease(run, 1, 0))
     }
 
     async fn replace(
@@ -196,23 +216,37 @@ impl Journal for MemoryJournal {
         data.can_create(next.run)?;
         data.append(append)?;
         data.create(new, self.owner);
-        Ok(self.lease(next.run, 1))
+        Ok(self.lease(next.run, 1, 0))
     }
 
     async fn acquire(&self, run: RunId, take: Take, now_ms: i64) -> Result<Lease, JournalError> {
         let mut data = self.to_write()?;
         let kept = data.run(run)?;
         kept.head.open(run)?;
-        if let (Take::IfFree, Some(owner)) = (take, data.owner_of(kept)) {
+        let owner = data.owner_of(kept);
+        let is_alive = owner.is_some();
+        if let (Take::IfFree, Some(owner)) = (take, owner) {
             return Err(JournalError::Held { run, owner });
         }
         let kept = data.run_mut(run)?;
-        kept.head = kept.head.acquired(self.owner, now_ms);
-        Ok(self.lease(run, kept.head.fence))
+        kept.head = kept.head.acquired(self.owner, now_ms, is_alive);
+        Ok(self.lease(run, kept.head.fence, kept.head.restarts))
     }
 
     async fn append(&self, lease: &Lease, at: Seq, records: &[Record], _: Flush) -> Result<(), JournalError> {
         let append = Append::new(lease, at, records)?;
+        self.to_write()?.append(append)
+    }
+
+    async fn put_away(
+        &self,
+        lease: &Lease,
+        at: Seq,
+        records: &[Record],
+        snapshot: Vec<u8>,
+        _: Flush,
+    ) -> Result<(), JournalError> {
+        let append = Append::new(lease, at, records)?.with_snapshot(snapshot)?;
         self.to_write()?.append(append)
     }
 
@@ -226,6 +260,29 @@ impl Journal for MemoryJournal {
         let data = self.data();
         let kept = data.run(run)?;
         verify(run, &kept.records, kept.head.records, &kept.head.link)
+    }
+
+    async fn snapshot(&self, run: RunId) -> Result<Restored, JournalError> {
+        let data = self.data();
+        let kept = data.run(run)?;
+        let Some(Snapshot { seq, link, bytes }) = &kept.snapshot else { return Ok(Restored::None) };
+        let first = kept.records.first();
+        let at = usize::try_from(*seq).unwrap_or(usize::MAX);
+        let after = kept.records.get(at.saturating_add(1)..).unwrap_or_default();
+        Ok(restored(run, &kept.head, first, kept.records.get(at), (*seq, *link), after, bytes.clone()))
+    }
+
+    async fn open_runs(&self) -> Result<Vec<OpenRun>, JournalError> {
+        let data = self.data();
+        let open = data.runs.iter().filter(|(_, kept)| !kept.head.state.is_over());
+        Ok(open
+            .map(|(run, kept)| OpenRun {
+                run: *run,
+                state: kept.head.state,
+                owner: data.owner_of(kept),
+                wake_ms: kept.head.wake_ms,
+            })
+            .collect())
     }
 
     async fn summary(&self, run: RunId) -> Result<Summary, JournalError> {

@@ -10,7 +10,7 @@ use std::{
 use async_trait::async_trait;
 use refrain_catalog::{CallError, CallOutput, CallRequest, ErrorCode, Sources};
 use refrain_engine::{Sandbox, Start, Stop};
-use refrain_journal::{Journal, Json, Lease, Outcome};
+use refrain_journal::{Flush, Journal, Json, Lease, Outcome};
 use tokio::task::JoinSet;
 
 use crate::{
@@ -139,7 +139,7 @@ impl Drive<'_> {
                     if self.snapshot_every > 0 && is_due {
                         (results, fuel) = (0, sandbox.fuel_used());
                         if let Some(bytes) = snapshot::put_away(run, sandbox).await? {
-                            self.journal.keep_snapshot(self.lease, run.last_seq(), bytes).await?;
+                            self.journal.put_away(self.lease, run.next_seq(), &[], bytes, Flush::Process).await?;
                         }
                     }
                     if let Some(joined) = until(deadline, out.join_next()).await {
@@ -164,7 +164,10 @@ impl Drive<'_> {
                     // As it is once the records are there.
                     run.written(records.clone());
                     let bytes = snapshot::put_away(run, sandbox).await?;
-                    self.journal.park(self.lease, at, &records, bytes, flush).await?;
+                    match bytes {
+                        Some(bytes) => self.journal.put_away(self.lease, at, &records, bytes, flush).await?,
+                        None => self.journal.append(self.lease, at, &records, flush).await?,
+                    }
                     return Ok(Driven::Parked { waiting, wake_ms });
                 }
                 Step::End => return Ok(Driven::Over),

@@ -380,11 +380,6 @@ impl Run {
         Seq(self.next_seq)
     }
 
-    /// The number of the last record.
-    pub(crate) fn last_seq(&self) -> Seq {
-        Seq(self.next_seq.saturating_sub(1))
-    }
-
     /// Active milliseconds of the attempts before this one, as far as the journal knows.
     pub(crate) fn active_before_ms(&self) -> u64 {
         self.active_ms

@@ -216,7 +216,7 @@ impl Runtime {
         }
         let (at_ms, active_ms) = (self.clock.now_ms(), run.active_before_ms());
         let parked = [Record::Parked(Parked { at_ms, active_ms, wake_ms: None, waiting })];
-        Ok(self.journal().await?.park(lease, run.next_seq(), &parked, None, run.flush(true)).await?)
+        Ok(self.journal().await?.append(lease, run.next_seq(), &parked, run.flush(true)).await?)
     }
 
     /// Records the end of a run, after `records`, with what it leaves in the store of its session.

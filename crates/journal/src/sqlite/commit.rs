@@ -9,7 +9,7 @@ use super::owners::Owners;
 use crate::chain::{Link, Sealed};
 use crate::head::{Append, Head, NewRun};
 use crate::list::RunState;
-use crate::{JournalError, Json, Owner, OwnerId, RunId, Seq, Take};
+use crate::{BlobHash, JournalError, Json, Owner, OwnerId, RunId, Seq, Take};
 
 /// One thing to be written.
 pub(super) enum Write {
@@ -27,6 +27,9 @@ pub(super) enum Write {
         fence: u64,
     },
 }
+
+/// What a lease is made of: run, fence, restarts.
+pub(super) type Leased = (RunId, u64, u32);
 
 /// Why a write was not made.
 pub(super) enum NotWritten {
@@ -49,13 +52,8 @@ impl From<JournalError> for NotWritten {
 }
 
 impl Write {
-    /// Makes the write inside the open transaction. Returns run and fence where a lease follows from it.
-    pub(super) fn make(
-        &self,
-        open: &Connection,
-        me: OwnerId,
-        owners: &Owners,
-    ) -> Result<Option<(RunId, u64)>, NotWritten> {
+    /// Makes the write inside the open transaction. Returns run, fence and restarts where a lease follows from it.
+    pub(super) fn make(&self, open: &Connection, me: OwnerId, owners: &Owners) -> Result<Option<Leased>, NotWritten> {
         match self {
             Self::Create(new) => create(open, me, new).map(Some),
             Self::Acquire { run, take, now_ms } => acquire(open, me, owners, *run, *take, *now_ms).map(Some),
@@ -82,7 +80,7 @@ fn can_create(open: &Connection, new: &NewRun) -> Result<(), NotWritten> {
     }
 }
 
-fn create(open: &Connection, me: OwnerId, new: &NewRun) -> Result<(RunId, u64), NotWritten> {
+fn create(open: &Connection, me: OwnerId, new: &NewRun) -> Result<Leased, NotWritten> {
     can_create(open, new)?;
     let head = new.head(me);
     open.prepare_cached(
@@ -102,13 +100,18 @@ fn create(open: &Connection, me: OwnerId, new: &NewRun) -> Result<(RunId, u64), 
         &new.facts.title,
     ))?;
     insert(open, new.run, 0, &new.first, &head.link)?;
-    for (hash, bytes) in &new.blobs {
+    keep(open, &new.blobs)?;
+    Ok((new.run, head.fence, head.restarts))
+}
+
+fn keep(open: &Connection, blobs: &[(BlobHash, Vec<u8>)]) -> rusqlite::Result<()> {
+    for (hash, bytes) in blobs {
         // Bytes that differ under the same hash are damage, and these are known to be right.
         let sql = "INSERT INTO blobs (hash, bytes) VALUES (?1, ?2)
                    ON CONFLICT (hash) DO UPDATE SET bytes = excluded.bytes WHERE bytes IS NOT excluded.bytes";
         open.prepare_cached(sql)?.execute((hash.as_bytes(), bytes))?;
     }
-    Ok((new.run, head.fence))
+    Ok(())
 }
 
 fn acquire(
@@ -118,26 +121,29 @@ fn acquire(
     run: RunId,
     take: Take,
     now_ms: i64,
-) -> Result<(RunId, u64), NotWritten> {
+) -> Result<Leased, NotWritten> {
     let head = head(open, run)?.ok_or(JournalError::NotFound { run })?;
     head.open(run)?;
     let holder = head.owner.and_then(|id| Some(Owner { id, who: owners.alive(id)?, since_ms: head.since_ms }));
+    let is_alive = holder.is_some();
     if let (Take::IfFree, Some(owner)) = (take, holder) {
         return Err(JournalError::Held { run, owner }.into());
     }
-    let next = head.acquired(me, now_ms);
-    open.prepare_cached("UPDATE runs SET fence = ?2, owner = ?3, since_ms = ?4 WHERE run = ?1")?.execute((
-        run.as_bytes(),
-        signed(next.fence)?,
-        me.as_bytes(),
-        now_ms,
-    ))?;
-    Ok((run, next.fence))
+    let next = head.acquired(me, now_ms, is_alive);
+    open.prepare_cached("UPDATE runs SET fence = ?2, owner = ?3, since_ms = ?4, restarts = ?5 WHERE run = ?1")?
+        .execute((run.as_bytes(), signed(next.fence)?, me.as_bytes(), now_ms, next.restarts))?;
+    Ok((run, next.fence, next.restarts))
 }
 
 fn append(open: &Connection, append: &Append) -> Result<(), NotWritten> {
     let head = head(open, append.run)?.ok_or(JournalError::NotFound { run: append.run })?;
     let (links, next) = head.after(append)?;
+    for hash in &append.needs {
+        let sql = "SELECT 1 FROM blobs WHERE hash = ?1";
+        if open.prepare_cached(sql)?.query_row([hash.as_bytes()], |_| Ok(())).optional()?.is_none() {
+            return Err(JournalError::NoBlob { hash: *hash }.into());
+        }
+    }
     let session = if append.stored.is_empty() { None } else { session(open, append.run)? };
     if let Some(session) = &session {
         Head::may_store(append, session, |key| value(open, session, key))?;
@@ -146,8 +152,10 @@ fn append(open: &Connection, append: &Append) -> Result<(), NotWritten> {
     for ((seq, record), link) in (append.at.0..).zip(&append.records).zip(&links) {
         insert(open, append.run, seq, record, link)?;
     }
+    keep(open, &append.blobs)?;
     open.prepare_cached(
-        "UPDATE runs SET state = ?2, owner = ?3, records = ?4, link = ?5, ended_ms = ?6 WHERE run = ?1",
+        "UPDATE runs SET state = ?2, owner = ?3, records = ?4, link = ?5, ended_ms = ?6, fence = ?7, restarts = ?8,
+         wake_ms = ?9 WHERE run = ?1",
     )?
     .execute((
         append.run.as_bytes(),
@@ -156,7 +164,18 @@ fn append(open: &Connection, append: &Append) -> Result<(), NotWritten> {
         signed(next.records)?,
         next.link,
         append.end.map(|(_, ended_ms)| ended_ms),
+        signed(next.fence)?,
+        next.restarts,
+        next.wake_ms,
     ))?;
+    if let Some(bytes) = &append.snapshot {
+        let sql = "INSERT INTO snapshots (run, seq, link, bytes) VALUES (?1, ?2, ?3, ?4)
+                   ON CONFLICT (run) DO UPDATE SET seq = excluded.seq, link = excluded.link, bytes = excluded.bytes";
+        let last = signed(next.records.saturating_sub(1))?;
+        open.prepare_cached(sql)?.execute((append.run.as_bytes(), last, next.link, bytes))?;
+    } else if append.end.is_some() {
+        open.prepare_cached("DELETE FROM snapshots WHERE run = ?1")?.execute([append.run.as_bytes()])?;
+    }
     Ok(())
 }
 
@@ -197,7 +216,7 @@ fn insert(open: &Connection, run: RunId, seq: u64, record: &Sealed, link: &Link)
 
 /// Reads the head of a run.
 pub(super) fn head(open: &Connection, run: RunId) -> rusqlite::Result<Option<Head>> {
-    let sql = "SELECT state, fence, owner, since_ms, records, link FROM runs WHERE run = ?1";
+    let sql = "SELECT state, fence, owner, since_ms, records, link, restarts, wake_ms FROM runs WHERE run = ?1";
     let read = |row: &Row<'_>| {
         Ok(Head {
             state: state(row, 0)?,
@@ -206,6 +225,8 @@ pub(super) fn head(open: &Connection, run: RunId) -> rusqlite::Result<Option<Hea
             since_ms: row.get(3)?,
             records: unsigned(row, 4)?,
             link: row.get(5)?,
+            restarts: row.get(6)?,
+            wake_ms: row.get(7)?,
         })
     };
     open.prepare_cached(sql)?.query_row([run.as_bytes()], read).optional()

@@ -36,8 +36,8 @@ use self::writer::{Request, Writer};
 use crate::head::{Append, NewRun};
 use crate::list::range;
 use crate::{
-    BlobHash, Flush, Journal, JournalError, Json, Lease, Listing, Page, Record, RunId, Seq, Started, Successor,
-    Summary, Take,
+    BlobHash, Flush, Journal, JournalError, Json, Lease, Listing, OpenRun, Page, Record, Restored, RunId, Seq, Started,
+    Successor, Summary, Take,
 };
 
 /// How long to wait for another process that has the file locked, before [`JournalError::Unavailable`].
@@ -142,6 +142,18 @@ impl Journal for SqliteJournal {
         self.write(Write::Append(append), flush).await.map(|_| ())
     }
 
+    async fn put_away(
+        &self,
+        lease: &Lease,
+        at: Seq,
+        records: &[Record],
+        snapshot: Vec<u8>,
+        flush: Flush,
+    ) -> Result<(), JournalError> {
+        let append = Append::new(lease, at, records)?.with_snapshot(snapshot)?;
+        self.write(Write::Append(append), flush).await.map(|_| ())
+    }
+
     async fn release(&self, lease: Lease) -> Result<(), JournalError> {
         let (run, fence) = lease.end();
         self.write(Write::Release { run, fence }, Flush::Process).await.map(|_| ())
@@ -149,6 +161,15 @@ impl Journal for SqliteJournal {
 
     async fn read(&self, run: RunId) -> Result<Vec<Record>, JournalError> {
         self.readers.with(move |reader| read::records(reader, run)).await
+    }
+
+    async fn snapshot(&self, run: RunId) -> Result<Restored, JournalError> {
+        self.readers.with(move |reader| read::snapshot(reader, run)).await
+    }
+
+    async fn open_runs(&self) -> Result<Vec<OpenRun>, JournalError> {
+        let owners = self.owners.clone();
+        self.readers.with(move |reader| read::open_runs(reader, &owners)).await
     }
 
     async fn summary(&self, run: RunId) -> Result<Summary, JournalError> {

@@ -6,20 +6,65 @@ use rusqlite::{OptionalExtension as _, Row};
 use super::commit::{head, state, unsigned};
 use super::owners::Owners;
 use super::readers::Reader;
-use crate::chain::{Found, verify};
-use crate::{BlobHash, JournalError, Json, Listing, Owner, OwnerId, Record, RunId, Summary};
+use crate::chain::{Found, Link, verify};
+use crate::head::restored;
+use crate::{BlobHash, JournalError, Json, Listing, OpenRun, Owner, OwnerId, Record, Restored, RunId, Summary};
 
 /// Reads a run and checks its chain.
 pub(super) fn records(reader: &Reader<'_>, run: RunId) -> Result<Vec<Record>, JournalError> {
     let head = head(&reader.open, run).map_err(|error| reader.fault(error))?.ok_or(JournalError::NotFound { run })?;
-    let found = found(reader, run).map_err(|error| reader.fault(error))?;
+    let found = found(reader, run, i64::MIN, i64::MAX).map_err(|error| reader.fault(error))?;
     verify(run, &found, head.records, &head.link)
 }
 
-fn found(reader: &Reader<'_>, run: RunId) -> rusqlite::Result<Vec<Found>> {
-    let sql = "SELECT seq, kind, payload, link FROM records WHERE run = ?1 ORDER BY seq";
+/// Reads the snapshot of a run with what came after it.
+pub(super) fn snapshot(reader: &Reader<'_>, run: RunId) -> Result<Restored, JournalError> {
+    let head = head(&reader.open, run).map_err(|error| reader.fault(error))?.ok_or(JournalError::NotFound { run })?;
+    let read = || -> rusqlite::Result<Option<(i64, Vec<u8>, Vec<u8>)>> {
+        let sql = "SELECT seq, link, bytes FROM snapshots WHERE run = ?1";
+        let row = |row: &Row<'_>| {
+            Ok((row.get_ref(0)?.as_i64().unwrap_or(-1), bytes(row.get_ref(1)?), bytes(row.get_ref(2)?)))
+        };
+        reader.open.prepare_cached(sql)?.query_row([run.as_bytes()], row).optional()
+    };
+    let Some((seq, link, kept)) = read().map_err(|error| reader.fault(error))? else { return Ok(Restored::None) };
+    let (Ok(last), Ok(link)) = (u64::try_from(seq), Link::try_from(link)) else {
+        return Ok(Restored::Unfit { why: "the place of its snapshot is damaged".to_owned() });
+    };
+    let between = |low: i64, high: i64| found(reader, run, low, high).map_err(|error| reader.fault(error));
+    let first = between(0, 0)?;
+    let rest = between(seq, i64::MAX)?;
+    let (at, after) = rest.split_first().map_or((None, &[][..]), |(at, after)| (Some(at), after));
+    let at = at.filter(|at| at.seq == last);
+    Ok(restored(run, &head, first.first(), at, (last, link), after, kept))
+}
+
+/// Reads every run that is not over.
+pub(super) fn open_runs(reader: &Reader<'_>, owners: &Owners) -> Result<Vec<OpenRun>, JournalError> {
+    let read = || -> rusqlite::Result<Vec<OpenRun>> {
+        // As the index has it, word for word; otherwise it is not used.
+        let sql = "SELECT run, state, owner, since_ms, wake_ms FROM runs
+                   WHERE state IN ('queued', 'running', 'parked') ORDER BY run";
+        let mut statement = reader.open.prepare_cached(sql)?;
+        let rows = statement.query_map([], |row| {
+            let since_ms = row.get(3)?;
+            let id = row.get::<_, Option<[u8; 16]>>(2)?.map(OwnerId::from_bytes);
+            Ok(OpenRun {
+                run: RunId::from_bytes(row.get(0)?),
+                state: state(row, 1)?,
+                owner: id.and_then(|id| Some(Owner { id, who: owners.alive(id)?, since_ms })),
+                wake_ms: row.get(4)?,
+            })
+        })?;
+        rows.collect()
+    };
+    read().map_err(|error| reader.fault(error))
+}
+
+fn found(reader: &Reader<'_>, run: RunId, low: i64, high: i64) -> rusqlite::Result<Vec<Found>> {
+    let sql = "SELECT seq, kind, payload, link FROM records WHERE run = ?1 AND seq BETWEEN ?2 AND ?3 ORDER BY seq";
     let mut statement = reader.open.prepare_cached(sql)?;
-    let rows = statement.query_map([run.as_bytes()], |row| {
+    let rows = statement.query_map((run.as_bytes(), low, high), |row| {
         // A value of the wrong type is left for the checksum to find, which can name the record.
         let number = |column| row.get_ref(column).map(|value| value.as_i64().unwrap_or(-1));
         Ok(Found {
@@ -84,7 +129,7 @@ fn summaries(
 ) -> Result<Vec<Summary>, JournalError> {
     let read = || -> rusqlite::Result<Vec<Summary>> {
         let mut statement = reader.open.prepare_cached(
-            "SELECT run, state, owner, since_ms, started_ms, ended_ms, records, session, title FROM runs
+            "SELECT run, state, owner, since_ms, started_ms, ended_ms, records, session, title, wake_ms FROM runs
              WHERE run BETWEEN ?1 AND ?2 ORDER BY run DESC LIMIT ?3",
         )?;
         let rows = statement.query_map((low.as_bytes(), high.as_bytes(), limit(most)), |row| one(row, owners))?;
@@ -105,6 +150,7 @@ fn one(row: &Row<'_>, owners: &Owners) -> rusqlite::Result<Summary> {
         records: unsigned(row, 6)?,
         session: row.get(7)?,
         title: row.get(8)?,
+        wake_ms: row.get(9)?,
     })
 }
 

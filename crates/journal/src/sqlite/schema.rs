@@ -50,6 +50,17 @@ pub(super) const VERSIONS: &[&str] = &[
         PRIMARY KEY (session, key)
     ) STRICT, WITHOUT ROWID;
 ",
+    "
+    ALTER TABLE runs ADD COLUMN wake_ms INTEGER;                      -- when a parked run goes on by itself
+    ALTER TABLE runs ADD COLUMN restarts INTEGER NOT NULL DEFAULT 0;  -- owners that died with nothing written
+    CREATE INDEX open_runs ON runs (run) WHERE state IN ('queued', 'running', 'parked');
+    CREATE TABLE snapshots (
+        run   BLOB    NOT NULL PRIMARY KEY,
+        seq   INTEGER NOT NULL,               -- the last record that is in it
+        link  BLOB    NOT NULL,               -- of that record
+        bytes BLOB    NOT NULL
+    ) STRICT;
+",
 ];
 
 struct Found {

@@ -9,10 +9,10 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError};
 use rusqlite::{Connection, TransactionBehavior};
 use tokio::sync::oneshot;
 
-use super::commit::{NotWritten, Write};
+use super::commit::{Leased, NotWritten, Write};
 use super::fault::fault;
 use super::owners::{OwnLock, Owners};
-use crate::{Flush, JournalError, Lease, RunId};
+use crate::{Flush, JournalError, Lease};
 
 /// The most requests in one commit. It bounds how long the first of them waits, not how many bytes they have.
 const MOST: usize = 256;
@@ -25,7 +25,7 @@ pub(super) enum Request {
 
 type Answer = oneshot::Sender<Result<Option<Lease>, JournalError>>;
 type Waiting = (Write, Flush, Option<Answer>);
-type Made = Result<Option<(RunId, u64)>, JournalError>;
+type Made = Result<Option<Leased>, JournalError>;
 
 pub(super) struct Writer {
     journal: Arc<str>,
@@ -123,14 +123,14 @@ impl Writer {
 
     fn answer(&self, answer: Option<Answer>, made: Made) {
         let result = made.map(|lease| {
-            let (run, fence) = lease?;
+            let (run, fence, restarts) = lease?;
             let requests = self.requests.clone();
             let let_go = move |run, fence| {
                 let write = Write::Release { run, fence };
                 // A closed store has freed the run already.
                 let _ = requests.send(Request::Write { write, flush: Flush::Process, answer: None });
             };
-            Some(Lease::new(run, fence, Box::new(let_go)))
+            Some(Lease::new(run, fence, restarts, Box::new(let_go)))
         });
         // Nobody may be waiting any more. A lease that nobody takes lets its run go when it is dropped here.
         if let Some(answer) = answer {

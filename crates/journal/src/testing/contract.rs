@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use super::sample::{answered, asked, ended, failed, json, run, start};
+use super::sample::{answered, asked, ended, failed, json, parked, run, start};
 use super::{Bench, Chain};
 use crate::{
-    BlobHash, EndState, Ended, Flush, Guard, Journal, JournalError, Page, Record, RunId, RunState, Seq, Stored,
-    Successor, Take,
+    BlobHash, EndState, Ended, Flush, Guard, Journal, JournalError, OpenRun, Outcome, Page, Record, Restored, RunId,
+    RunState, Seq, Stored, Successor, Take,
 };
 
 /// Makes one test of each rule of the contract, for the bench that the expression makes.
@@ -34,6 +34,10 @@ macro_rules! journal_contract {
             a_blob_is_shared_and_checked
             a_damaged_record_is_refused_by_number
             a_newer_record_is_told_from_a_damaged_one
+            nobody_holds_a_parked_run
+            owners_that_die_of_a_run_are_counted
+            a_snapshot_is_given_out_where_it_fits_and_nowhere_else
+            a_large_value_is_kept_apart_and_once
         }
     };
     ($bench:expr; $($rule:ident)*) => {
@@ -473,4 +477,130 @@ pub async fn a_newer_record_is_told_from_a_damaged_one(bench: &dyn Bench) {
         let text = error.to_string();
         assert!(text.contains(&format!("record 1 of run `{run}`")) && text.contains(what), "{text}");
     }
+}
+
+/// A park ends the lease; any other record ends the park. Both are found without reading what is over.
+pub async fn nobody_holds_a_parked_run(bench: &dyn Bench) {
+    let journal = bench.open().await;
+    let over = filled(&*journal, 1, &[ended(EndState::Completed)]).await;
+    let lease = journal.create(run(2), &start("return 1"), &[], Flush::Process).await.unwrap();
+    let error = journal.append(&lease, Seq(1), &[parked(None), asked(1)], Flush::Process).await.unwrap_err();
+    assert!(matches!(error, JournalError::Bug { .. }), "{error:?}");
+    journal.append(&lease, Seq(1), &[asked(1), parked(Some(NOW + 5))], Flush::Disk).await.unwrap();
+    let error = journal.append(&lease, Seq(3), &[answered(1, "1")], Flush::Process).await.unwrap_err();
+    assert!(matches!(error, JournalError::Conflict { .. }), "{error:?}");
+    drop(lease);
+    let summary = journal.summary(run(2)).await.unwrap();
+    assert_eq!((summary.state, summary.owner, summary.wake_ms), (RunState::Parked, None, Some(NOW + 5)));
+    let parks = OpenRun { run: run(2), state: RunState::Parked, owner: None, wake_ms: Some(NOW + 5) };
+    assert_eq!(journal.open_runs().await.unwrap(), [parks]);
+    let lease = journal.acquire(run(2), Take::IfFree, NOW).await.unwrap();
+    assert_eq!(journal.summary(run(2)).await.unwrap().state, RunState::Parked, "to look is not to go on");
+    journal.append(&lease, Seq(3), &[answered(1, "1")], Flush::Process).await.unwrap();
+    let open = journal.open_runs().await.unwrap();
+    assert_eq!((open.len(), open[0].state, open[0].wake_ms), (1, RunState::Running, None));
+    assert!(open[0].owner.is_some() && open[0].run != over);
+    journal.append(&lease, Seq(4), &[ended(EndState::Failed)], Flush::Process).await.unwrap();
+    assert_eq!(journal.open_runs().await.unwrap(), []);
+}
+
+/// Only those count that died holding it and had not written anything.
+pub async fn owners_that_die_of_a_run_are_counted(bench: &dyn Bench) {
+    let first = bench.open().await;
+    std::mem::forget(first.create(run(1), &start("return 1"), &[], Flush::Process).await.unwrap());
+    first.kill();
+    for died in 1..=3 {
+        let next = bench.open().await;
+        let lease = next.acquire(run(1), Take::IfFree, NOW).await.unwrap();
+        assert_eq!(lease.restarts(), died);
+        std::mem::forget(lease);
+        next.kill();
+    }
+    let next = bench.open().await;
+    let lease = next.acquire(run(1), Take::IfFree, NOW).await.unwrap();
+    assert_eq!(lease.restarts(), 4);
+    // Somebody who lets it go did not die, and one from whom it is taken did not either.
+    next.release(lease).await.unwrap();
+    let lease = next.acquire(run(1), Take::IfFree, NOW).await.unwrap();
+    let other = bench.open().await;
+    let taken = other.acquire(run(1), Take::ByForce, NOW).await.unwrap();
+    assert_eq!((lease.restarts(), taken.restarts()), (4, 4));
+    other.append(&taken, Seq(1), &[asked(1)], Flush::Process).await.unwrap();
+    std::mem::forget(taken);
+    other.kill();
+    let lease = next.acquire(run(1), Take::IfFree, NOW).await.unwrap();
+    assert_eq!(lease.restarts(), 1, "what was written is progress");
+}
+
+/// It is gone with the run's end, and of no use where the records are others.
+pub async fn a_snapshot_is_given_out_where_it_fits_and_nowhere_else(bench: &dyn Bench) {
+    let journal = bench.open().await;
+    let fits = async |n: u32| match journal.snapshot(run(n)).await.unwrap() {
+        Restored::Fits { start: at, bytes, last, after } => {
+            assert_eq!(*at, start("return 1"));
+            Some((bytes, last, after))
+        }
+        Restored::None => None,
+        Restored::Unfit { why } => panic!("{why}"),
+    };
+    let lease = journal.create(run(1), &start("return 1"), &[], Flush::Process).await.unwrap();
+    assert_eq!(fits(1).await, None);
+    journal.append(&lease, Seq(1), &[asked(1), answered(1, "1")], Flush::Process).await.unwrap();
+    journal.put_away(&lease, Seq(3), &[], b"one".to_vec(), Flush::Process).await.unwrap();
+    assert_eq!(fits(1).await, Some((b"one".to_vec(), Seq(2), Vec::new())));
+    let error = journal.put_away(&lease, Seq(2), &[], b"late".to_vec(), Flush::Process).await.unwrap_err();
+    assert!(matches!(error, JournalError::Conflict { .. }), "{error:?}");
+    journal.append(&lease, Seq(3), &[asked(2)], Flush::Process).await.unwrap();
+    assert_eq!(fits(1).await, Some((b"one".to_vec(), Seq(2), vec![asked(2)])));
+    journal.put_away(&lease, Seq(4), &[answered(2, "2"), parked(None)], b"two".to_vec(), Flush::Disk).await.unwrap();
+    assert_eq!(fits(1).await, Some((b"two".to_vec(), Seq(5), Vec::new())));
+    let lease = journal.acquire(run(1), Take::IfFree, NOW).await.unwrap();
+    journal.append(&lease, Seq(6), &[ended(EndState::Completed)], Flush::Process).await.unwrap();
+    assert_eq!(fits(1).await, None);
+
+    type Change = fn(&mut Vec<super::RawRecord>);
+    let changes: [Change; 5] = [
+        |records| records[0].payload[2] ^= 1,
+        |records| records[2].link[0] ^= 1,
+        |records| drop(records.remove(2)),
+        |records| records[3].payload[2] ^= 1,
+        |records| drop(records.pop()),
+    ];
+    for (n, change) in (2..).zip(changes) {
+        let lease = journal.create(run(n), &start("return 1"), &[], Flush::Process).await.unwrap();
+        let records = [asked(1), answered(1, "1")];
+        journal.put_away(&lease, Seq(1), &records, b"x".to_vec(), Flush::Process).await.unwrap();
+        journal.append(&lease, Seq(3), &[asked(2)], Flush::Process).await.unwrap();
+        assert!(fits(n).await.is_some());
+        bench.edit(run(n), Chain::Kept, change);
+        let found = journal.snapshot(run(n)).await.unwrap();
+        assert!(matches!(found, Restored::Unfit { .. }), "{n}: {found:?}");
+    }
+}
+
+/// In a blob, which equal values share; a small one stays where it is.
+pub async fn a_large_value_is_kept_apart_and_once(bench: &dyn Bench) {
+    let journal = bench.open().await;
+    let text = format!("\"{}\"", "x".repeat(100_000));
+    let id = filled(&*journal, 1, &[asked(1), answered(1, &text), answered(2, &text), answered(3, "1")]).await;
+    let records = journal.read(id).await.unwrap();
+    let outcome = |record: &Record| match record {
+        Record::Answered(answered) => answered.outcome.clone(),
+        other => panic!("{other:?}"),
+    };
+    let hash = BlobHash::of(text.as_bytes());
+    let apart = Outcome::Blob { hash, bytes: text.len() as u64 };
+    assert_eq!([outcome(&records[2]), outcome(&records[3])], [apart.clone(), apart.clone()]);
+    assert_eq!(outcome(&records[4]), Outcome::Value(json("1")));
+    assert_eq!(journal.blob(hash).await.unwrap(), text.as_bytes());
+    // As it was read, it is stored again where the text is, and nowhere else.
+    assert_eq!(journal.read(filled(&*journal, 2, &records[1..3]).await).await.unwrap(), records[..3]);
+    let lease = journal.create(run(3), &start("return 1"), &[], Flush::Process).await.unwrap();
+    let mut nowhere = answered(1, "1");
+    if let Record::Answered(answered) = &mut nowhere {
+        answered.outcome = Outcome::Blob { hash: BlobHash::of(b"none"), bytes: 4 };
+    }
+    let error = journal.append(&lease, Seq(1), &[nowhere], Flush::Process).await.unwrap_err();
+    assert!(matches!(error, JournalError::NoBlob { .. }), "{error:?}");
+    assert_eq!(journal.read(run(3)).await.unwrap().len(), 1);
 }

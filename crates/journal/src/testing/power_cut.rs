@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 
 use crate::{
-    BlobHash, Flush, Journal, JournalError, Json, Lease, Listing, Page, Record, RunId, Seq, Started, Successor,
-    Summary, Take,
+    BlobHash, Flush, Journal, JournalError, Json, Lease, Listing, OpenRun, Page, Record, Restored, RunId, Seq, Started,
+    Successor, Summary, Take,
 };
 
 /// Passes everything through until write number `nth`, then fails that one and all that comes after it, reads
 /// included: a process without power does not get a second try.
 ///
-/// A write is a `create`, an `append` or a `replace`. Taking and releasing a run decide nothing, so they are not counted.
+/// A write is a `create`, an `append`, a `put_away` or a `replace`. Taking and releasing a run decide nothing, so they are not counted.
 pub struct PowerCut {
     journal: Arc<dyn Journal>,
     nth: u64,
@@ -90,6 +90,17 @@ impl Journal for PowerCut {
         self.write(self.journal.append(lease, at, records, flush)).await
     }
 
+    async fn put_away(
+        &self,
+        lease: &Lease,
+        at: Seq,
+        records: &[Record],
+        snapshot: Vec<u8>,
+        flush: Flush,
+    ) -> Result<(), JournalError> {
+        self.write(self.journal.put_away(lease, at, records, snapshot, flush)).await
+    }
+
     async fn replace(
         &self,
         old: &Lease,
@@ -107,6 +118,14 @@ impl Journal for PowerCut {
 
     async fn read(&self, run: RunId) -> Result<Vec<Record>, JournalError> {
         self.on()?.read(run).await
+    }
+
+    async fn snapshot(&self, run: RunId) -> Result<Restored, JournalError> {
+        self.on()?.snapshot(run).await
+    }
+
+    async fn open_runs(&self) -> Result<Vec<OpenRun>, JournalError> {
+        self.on()?.open_runs().await
     }
 
     async fn summary(&self, run: RunId) -> Result<Summary, JournalError> {

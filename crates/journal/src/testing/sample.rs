@@ -1,6 +1,8 @@
 //! Records to test with, the same on every run.
 
-use crate::{Answered, Asked, AskedCall, BlobHash, EndState, Ended, Failure, Json, Outcome, Record, RunId, Started};
+use crate::{
+    Answered, Asked, AskedCall, BlobHash, EndState, Ended, Failure, Json, Outcome, Parked, Record, RunId, Started,
+};
 
 /// Returns run number `n`: a higher number is a newer run.
 pub fn run(n: u32) -> RunId {
@@ -47,6 +49,11 @@ pub fn asked(call: u64) -> Record {
         due_ms: None,
     };
     Record::Asked(Asked { turn: call, calls: vec![asked], calls_made: call })
+}
+
+/// Returns a park until `wake_ms`.
+pub fn parked(wake_ms: Option<i64>) -> Record {
+    Record::Parked(Parked { at_ms: 1_700_000_000_000, active_ms: 5, wake_ms, waiting: json("[]") })
 }
 
 /// Returns the value `value` for call `call`.

@@ -175,7 +175,7 @@ impl Runtime {
         let records = journal.read(id).await?;
         let (at, active_ms) = (Seq(records.len() as u64), active_ms(&records).unwrap_or(0));
         let parked = Parked { at_ms: self.clock.now_ms(), active_ms, wake_ms: None, waiting: stored(&[&waiting])? };
-        journal.park(lease, at, &[Record::Parked(parked)], None, Flush::Disk).await?;
+        journal.append(lease, at, &[Record::Parked(parked)], Flush::Disk).await?;
         Ok(Report::put_down(id, waiting))
     }
 }

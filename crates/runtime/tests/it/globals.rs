@@ -276,11 +276,9 @@ async fn the_store_keeps_copies() {
 }
 
 #[tokio::test]
-async fn a_question_without_a_person_is_denied() {
-    let report = host()
-        .run("try { return await ask('Close 12 issues?', { schema: {} }) } catch (e) { return [e.name, e.code] }")
-        .await;
-    assert_eq!(value(&report), Some(json!(["ToolError", "denied"])));
+async fn a_question_that_is_none_is_refused() {
+    let report = host().run("try { return await ask(7) } catch (e) { return [e.name, e.code] }").await;
+    assert_eq!(value(&report), Some(json!(["ToolError", "invalid_arguments"])));
     assert_eq!(statuses(&report), ["ask refused"]);
 }
 
@@ -304,7 +302,7 @@ async fn the_options_line_lowers_the_time_and_never_raises_it() {
     for (option, told) in [(150, "150"), (600_000, "2000")] {
         let (_, error) = host
             .failure(&format!(
-                "// @options: {{\"timeout_ms\": {option}}}\nawait new Promise((r) => setTimeout(r, 60000));"
+                "// @options: {{\"timeout_ms\": {option}}}\nawait new Promise((r) => setTimeout(r, 20000));"
             ))
             .await;
         assert_eq!((error.kind.as_str(), error.setting.as_deref()), ("timeout", Some("timeout_ms")));
