@@ -31,7 +31,7 @@ pub enum Fate {
     Alive,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Data {
     runs: BTreeMap<RunId, Run>,
     blobs: HashMap<BlobHash, Vec<u8>>,
@@ -39,6 +39,7 @@ struct Data {
     dead: HashSet<OwnerId>,
 }
 
+#[derive(Clone)]
 struct Run {
     head: Head,
     facts: Facts,
@@ -48,6 +49,7 @@ struct Run {
 }
 
 /// The run's memory, and the record as of which it is.
+#[derive(Clone)]
 struct Snapshot {
     seq: u64,
     link: Link,
@@ -333,6 +335,26 @@ impl MemoryJournal {
             kept.head.records = records.len() as u64;
         }
         kept.records = records.into_iter().map(Into::into).collect();
+    }
+
+    /// Makes a journal of its own with all that is in this one, opened by another owner, while the one of this one is dead there.
+    #[must_use]
+    pub fn copy(&self) -> Self {
+        let mut data = self.data().clone();
+        data.dead.insert(self.owner);
+        Self { data: Arc::new(Mutex::new(data)), owner: OwnerId::random() }
+    }
+
+    /// Changes what was put away of `run`, for tests; what is left empty is gone.
+    pub fn edit_snapshot(&self, run: RunId, change: impl FnOnce(&mut Vec<u8>)) {
+        let mut data = self.data();
+        let kept = data.runs.get_mut(&run).expect("the test edits a run that it made");
+        if let Some(snapshot) = &mut kept.snapshot {
+            change(&mut snapshot.bytes);
+        }
+        if kept.snapshot.as_ref().is_some_and(|snapshot| snapshot.bytes.is_empty()) {
+            kept.snapshot = None;
+        }
     }
 
     /// Changes the bytes of a blob, for tests.

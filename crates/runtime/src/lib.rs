@@ -47,7 +47,7 @@ pub use refrain_catalog::{
     Trust, Unresolved, demo, escaped, guard_main,
 };
 pub use refrain_engine::{EngineError, Language};
-pub use refrain_journal::{JournalError, Json, RunId, RunState, Take};
+pub use refrain_journal::{Journal, JournalError, Json, RunId, RunState, Take};
 pub use report::{
     AmendReport, CallReport, CallStatus, ErrorKind, ErrorReport, Log, Note, Report, ReportStatus, UnmatchedCall, Usage,
 };

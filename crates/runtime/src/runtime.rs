@@ -103,6 +103,12 @@ impl Runtime {
         }
     }
 
+    /// As [`with_clock`](Self::with_clock), over a journal that is open, whatever its address in the settings.
+    #[must_use]
+    pub fn with_journal(settings: Settings, journal: Arc<dyn Journal>, clock: Arc<dyn Clock>) -> Self {
+        Self { journal: OnceCell::new_with(Some(journal)), ..Self::with_clock(settings, clock) }
+    }
+
     /// The settings it was made with.
     pub fn settings(&self) -> &Settings {
         &self.settings

@@ -18,5 +18,6 @@ mod parking;
 mod places;
 mod remarks;
 mod seeds;
+mod snapshots;
 mod store;
 mod wall;
