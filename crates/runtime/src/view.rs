@@ -5,7 +5,7 @@ use refrain_journal::{Decided, Listing, Outcome, Record, RunId, RunState, Summar
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use crate::report::Report;
+use crate::{report::Report, waiting::Waiting};
 
 /// A page of runs.
 #[derive(Clone, Debug, Serialize)]
@@ -27,6 +27,8 @@ pub struct RunView {
     pub owner: Option<OwnerView>,
     /// When it started, in milliseconds since 1970.
     pub started_ms: i64,
+    /// When a parked run is due to go on; none where it waits for a person.
+    pub wake_ms: Option<i64>,
     /// When it ended.
     pub ended_ms: Option<i64>,
     /// How many records its journal has.
@@ -60,6 +62,7 @@ impl RunView {
             }),
             started_ms: summary.started_ms,
             ended_ms: summary.ended_ms,
+            wake_ms: summary.wake_ms,
             records: summary.records,
             session: summary.session,
             title: summary.title,
@@ -85,6 +88,9 @@ pub struct RunDetail {
     pub journal: Vec<RecordView>,
     /// Its report, once it is over.
     pub report: Option<Report>,
+    /// What it waits for, where it is parked.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub waiting: Vec<Waiting>,
     /// What to do next, as a command. None when there is nothing to do.
     pub next: Option<String>,
 }
@@ -94,7 +100,7 @@ pub struct RunDetail {
 pub struct RecordView {
     /// Its number.
     pub seq: u64,
-    /// `started`, `asked`, `answered`, `cancelling` or `ended`.
+    /// `started`, `asked`, `answered`, `attempted`, `decided`, `parked`, `cancelling` or `ended`.
     pub kind: &'static str,
     /// The rest, by kind.
     #[serde(flatten)]
@@ -107,13 +113,18 @@ impl RunDetail {
             Some(Record::Started(started)) => started.script.clone(),
             _ => String::new(),
         };
+        let waiting: Vec<Waiting> = match records.last() {
+            Some(Record::Parked(parked)) => parked.waiting.parse().unwrap_or_default(),
+            _ => Vec::new(),
+        };
         let next = match (summary.state, &summary.owner) {
+            (RunState::Parked, None) if !waiting.is_empty() => Some(waiting[0].next.clone()),
             (RunState::Failed, _) => Some(format!("refrain amend {} FILE", summary.run)),
             (state, None) if !state.is_over() => Some(format!("refrain runs resume {}", summary.run)),
             _ => None,
         };
         let journal = records.iter().enumerate().map(|(seq, record)| RecordView::of(seq as u64, record)).collect();
-        Self { run: RunView::of(summary), script, journal, report, next }
+        Self { run: RunView::of(summary), script, journal, report, waiting, next }
     }
 }
 

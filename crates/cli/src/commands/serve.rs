@@ -2,6 +2,7 @@
 
 use std::{pin::pin, sync::Arc, time::Duration};
 
+use refrain_runtime::Tended;
 use refrain_server::Relay;
 
 use crate::{config::Need, context::Context, error::CommandError, exit::Exit};
@@ -25,12 +26,26 @@ pub(crate) async fn serve(context: &Context, _: ServeArgs) -> Result<Exit, Comma
     let runtime = Arc::new(runtime);
     context.ui.say("note: there are no policy rules, so everything that a script asks for is allowed");
     let mut serving = pin!(refrain_server::serve_stdio(Arc::clone(&runtime), relay));
+    // What this server began before and is not over goes on, and what waits for its moment has somebody who looks.
+    let told = |(run, report): Tended| match report {
+        Ok(report) => context.ui.say(&format!("run {run} went on, and is {}", report.status.as_str())),
+        Err(error) => context.ui.say(&format!("note: run {run} cannot go on: {error}")),
+    };
+    let mut tending = Box::pin(Arc::clone(&runtime).tend("mcp", told));
+    let mut is_tended = true;
     let served = loop {
         tokio::select! {
             served = &mut serving => break served,
+            ended = &mut tending, if is_tended => {
+                is_tended = false;
+                if let Err(error) = ended {
+                    context.ui.say(&format!("note: runs that wait are not brought on: {error}"));
+                }
+            }
             () = tokio::time::sleep(KEEP_EVERY) => context.keep_observed(&runtime),
         }
     };
+    drop(tending);
     context.keep_observed(&runtime);
     // A run that is under way still holds it; then its children end with us.
     if let Ok(runtime) = Arc::try_unwrap(runtime) {

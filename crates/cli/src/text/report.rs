@@ -200,7 +200,8 @@ fn calls(report: &Report) -> String {
     text
 }
 
-fn waiting(waiting: &Waiting) -> String {
+/// What a parked run waits for.
+pub(crate) fn waiting(waiting: &Waiting) -> String {
     let call = waiting.call.map(|call| format!(" at call {call}")).unwrap_or_default();
     let tool = waiting.tool.as_deref().map(|tool| format!(" `{tool}`")).unwrap_or_default();
     let mut text = format!("waits ({}){call}{tool}\n", waiting.kind.as_str());

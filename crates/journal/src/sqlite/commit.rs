@@ -19,9 +19,9 @@ pub(super) enum Write {
         take: Take,
         now_ms: i64,
     },
-    Append(Append),
+    Append(Box<Append>),
     /// The end of one run and the start of the one that takes its place.
-    Replace(Append, Box<NewRun>),
+    Replace(Box<Append>, Box<NewRun>),
     Release {
         run: RunId,
         fence: u64,

@@ -127,7 +127,7 @@ impl Journal for SqliteJournal {
         next: Successor<'_>,
         flush: Flush,
     ) -> Result<Lease, JournalError> {
-        let end = Append::new(old, at, std::slice::from_ref(last))?;
+        let end = Box::new(Append::new(old, at, std::slice::from_ref(last))?);
         let new = Box::new(NewRun::new(next.run, next.start, next.blobs)?);
         self.write_for_lease(Write::Replace(end, new), flush).await
     }
@@ -139,7 +139,7 @@ impl Journal for SqliteJournal {
 
     async fn append(&self, lease: &Lease, at: Seq, records: &[Record], flush: Flush) -> Result<(), JournalError> {
         let append = Append::new(lease, at, records)?;
-        self.write(Write::Append(append), flush).await.map(|_| ())
+        self.write(Write::Append(Box::new(append)), flush).await.map(|_| ())
     }
 
     async fn put_away(
@@ -151,7 +151,7 @@ impl Journal for SqliteJournal {
         flush: Flush,
     ) -> Result<(), JournalError> {
         let append = Append::new(lease, at, records)?.with_snapshot(snapshot)?;
-        self.write(Write::Append(append), flush).await.map(|_| ())
+        self.write(Write::Append(Box::new(append)), flush).await.map(|_| ())
     }
 
     async fn release(&self, lease: Lease) -> Result<(), JournalError> {

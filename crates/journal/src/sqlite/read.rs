@@ -20,7 +20,7 @@ pub(super) fn records(reader: &Reader<'_>, run: RunId) -> Result<Vec<Record>, Jo
 /// Reads the snapshot of a run with what came after it.
 pub(super) fn snapshot(reader: &Reader<'_>, run: RunId) -> Result<Restored, JournalError> {
     let head = head(&reader.open, run).map_err(|error| reader.fault(error))?.ok_or(JournalError::NotFound { run })?;
-    let read = || -> rusqlite::Result<Option<(i64, Vec<u8>, Vec<u8>)>> {
+    let read = || {
         let sql = "SELECT seq, link, bytes FROM snapshots WHERE run = ?1";
         let row = |row: &Row<'_>| {
             Ok((row.get_ref(0)?.as_i64().unwrap_or(-1), bytes(row.get_ref(1)?), bytes(row.get_ref(2)?)))

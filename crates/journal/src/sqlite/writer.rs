@@ -179,7 +179,7 @@ mod tests {
     }
 
     fn append(lease: &Lease, record: Record) -> Write {
-        Write::Append(Append::new(lease, Seq(1), &[record]).unwrap())
+        Write::Append(Box::new(Append::new(lease, Seq(1), &[record]).unwrap()))
     }
 
     fn created(writer: &mut Writer, n: u32) -> Lease {

@@ -55,6 +55,9 @@ fn lines(detail: &RunDetail) -> String {
     if let Some(ended) = run.ended_ms {
         fact("ended", utc(ended));
     }
+    if let Some(wake) = run.wake_ms {
+        fact("due", utc(wake));
+    }
     if let Some(session) = &run.session {
         fact("session", session.clone());
     }
@@ -63,6 +66,9 @@ fn lines(detail: &RunDetail) -> String {
     text.push_str("\njournal\n");
     let records: Vec<Vec<String>> = detail.journal.iter().map(record).collect();
     text.push_str(&table::aligned(&records));
+    for waiting in &detail.waiting {
+        let _ = write!(text, "\n{}", report::waiting(waiting));
+    }
     let Some(ended) = &detail.report else { return text };
     if !ended.calls.is_empty() {
         let _ = write!(text, "\ncalls\n{}", report::ledger(&ended.calls.iter().collect::<Vec<&CallReport>>()));
@@ -115,6 +121,23 @@ fn record(record: &RecordView) -> Vec<String> {
             }
             _ => format!("call {}: {}, {} ms", of("call"), count(of("bytes").as_u64().unwrap_or(0), "byte"), of("ms")),
         },
+        "parked" => {
+            let waiting = of("waiting").as_array().map(Vec::as_slice).unwrap_or_default();
+            let waiting: Vec<String> = waiting
+                .iter()
+                .map(|it| match &it["due"] {
+                    Value::String(due) => format!("{} {}, due {due}", text_of(&it["kind"]), text_of(&it["id"])),
+                    _ => format!("{} {}", text_of(&it["kind"]), text_of(&it["id"])),
+                })
+                .collect();
+            format!("waits for {}", waiting.join("; "))
+        }
+        "attempted" => {
+            let again = of("again_ms").as_i64().map(utc).unwrap_or_default();
+            let what = one_line(&text_of(of("message")), 60);
+            format!("call {}, attempt {}: {}, {what}; again at {again}", of("call"), of("attempt"), text_of(of("code")))
+        }
+        "decided" => format!("call {}: {}, by {}", of("call"), text_of(of("decision")), text_of(of("by"))),
         "cancelling" => match of("reason") {
             Value::String(reason) => one_line(reason, 80),
             _ => "no reason given".to_owned(),
