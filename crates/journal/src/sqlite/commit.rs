@@ -153,6 +153,26 @@ fn append(open: &Connection, append: &Append) -> Result<(), NotWritten> {
         insert(open, append.run, seq, record, link)?;
     }
     keep(open, &append.blobs)?;
+    if next.state == head.state && next.restarts == head.restarts {
+        // Nearly always so; and a state that is written, even the same, would have its index written as well.
+        let sql = "UPDATE runs SET records = ?2, link = ?3 WHERE run = ?1";
+        open.prepare_cached(sql)?.execute((append.run.as_bytes(), signed(next.records)?, next.link))?;
+    } else {
+        stand(open, append, &next)?;
+    }
+    if let Some(bytes) = &append.snapshot {
+        let sql = "INSERT INTO snapshots (run, seq, link, bytes) VALUES (?1, ?2, ?3, ?4)
+                   ON CONFLICT (run) DO UPDATE SET seq = excluded.seq, link = excluded.link, bytes = excluded.bytes";
+        let last = signed(next.records.saturating_sub(1))?;
+        open.prepare_cached(sql)?.execute((append.run.as_bytes(), last, next.link, bytes))?;
+    } else if append.end.is_some() {
+        open.prepare_cached("DELETE FROM snapshots WHERE run = ?1")?.execute([append.run.as_bytes()])?;
+    }
+    Ok(())
+}
+
+/// Writes how a run stands after an append that changes that.
+fn stand(open: &Connection, append: &Append, next: &Head) -> rusqlite::Result<()> {
     open.prepare_cached(
         "UPDATE runs SET state = ?2, owner = ?3, records = ?4, link = ?5, ended_ms = ?6, fence = ?7, restarts = ?8,
          wake_ms = ?9 WHERE run = ?1",
@@ -168,14 +188,6 @@ fn append(open: &Connection, append: &Append) -> Result<(), NotWritten> {
         next.restarts,
         next.wake_ms,
     ))?;
-    if let Some(bytes) = &append.snapshot {
-        let sql = "INSERT INTO snapshots (run, seq, link, bytes) VALUES (?1, ?2, ?3, ?4)
-                   ON CONFLICT (run) DO UPDATE SET seq = excluded.seq, link = excluded.link, bytes = excluded.bytes";
-        let last = signed(next.records.saturating_sub(1))?;
-        open.prepare_cached(sql)?.execute((append.run.as_bytes(), last, next.link, bytes))?;
-    } else if append.end.is_some() {
-        open.prepare_cached("DELETE FROM snapshots WHERE run = ?1")?.execute([append.run.as_bytes()])?;
-    }
     Ok(())
 }
 

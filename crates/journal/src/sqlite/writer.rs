@@ -17,6 +17,9 @@ use crate::{Flush, JournalError, Lease};
 /// The most requests in one commit. It bounds how long the first of them waits, not how many bytes they have.
 const MOST: usize = 256;
 
+/// How often the queue is looked at before the thread sleeps. Some microseconds in all, unless others need the processor.
+const LOOKS: usize = 300;
+
 /// What the thread is asked.
 pub(super) enum Request {
     Write { write: Write, flush: Flush, answer: Option<Answer> },
@@ -53,7 +56,7 @@ impl Writer {
         let mut on = true;
         while on {
             let mut batch = Vec::new();
-            let mut next = queue.recv().map_err(|_| TryRecvError::Disconnected);
+            let mut next = next(queue);
             on = loop {
                 match next {
                     Ok(Request::Write { write, flush, answer }) => batch.push((write, flush, answer)),
@@ -137,6 +140,18 @@ impl Writer {
             let _ = answer.send(result);
         }
     }
+}
+
+/// The next request. It is looked for a while before the thread sleeps: a script that calls one tool after the other is back
+/// sooner than a sleeping thread wakes up.
+fn next(queue: &Receiver<Request>) -> Result<Request, TryRecvError> {
+    for _ in 0..LOOKS {
+        match queue.try_recv() {
+            Err(TryRecvError::Empty) => std::thread::yield_now(),
+            found => return found,
+        }
+    }
+    queue.recv().map_err(|_| TryRecvError::Disconnected)
 }
 
 /// Returns whether the error has nothing to do with what was written.
