@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     arguments,
     error::SettingsError,
-    tool::{Effect, Replay, Tool},
+    tool::{Effect, Replay, Retry, Tool},
 };
 pub use output::{Output, OutputFormat};
 use template::Template;
@@ -41,6 +41,10 @@ pub struct CommandToolSettings {
     pub replay: Option<Replay>,
     /// Whether a run that is being cancelled may call it to clean up.
     pub cleanup: bool,
+    /// Whether a call that failed is made again by itself.
+    pub retry: Option<Retry>,
+    /// The path of a tool that can tell what became of a call.
+    pub reconcile: Option<String>,
     /// How long one call may take.
     pub timeout: Option<Duration>,
     /// A template for the program's input. Default: no input.
@@ -125,6 +129,8 @@ impl CommandTool {
         tool.effect = settings.effect.unwrap_or(Effect::Write);
         tool.replay = settings.replay.unwrap_or(Replay::Unsafe);
         tool.cleanup = settings.cleanup;
+        tool.retry = settings.retry;
+        tool.reconcile.clone_from(&settings.reconcile);
         tool.timeout_ms = settings.timeout.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
         tool
     }

@@ -149,6 +149,8 @@ fn tool(name: &str, description: &str, git: &[&str], pattern: &str, input: Value
         effect: Some(Effect::Read),
         replay: Some(Replay::Safe),
         cleanup: false,
+        retry: None,
+        reconcile: None,
         hints: [
             ("not a git repository", "run it inside a Git repository"),
             ("does not have any commits yet", "the repository has no commits yet"),

@@ -16,7 +16,7 @@ pub use crate::source::{
 use crate::{
     glob::Glob,
     observed::Observed,
-    tool::{Effect, Replay},
+    tool::{Effect, Replay, Retry},
 };
 
 /// One source: where tools come from, and what is believed and allowed there.
@@ -222,6 +222,10 @@ pub struct ToolOverride {
     pub timeout: Option<Duration>,
     /// Whether a run that is being cancelled may call it to clean up.
     pub cleanup: Option<bool>,
+    /// Whether a call that failed is made again by itself.
+    pub retry: Option<Retry>,
+    /// The path of a tool that can tell what became of a call.
+    pub reconcile: Option<String>,
 }
 
 /// What the program around this crate lends to it.

@@ -3,6 +3,7 @@
 //! `cargo run --release -p refrain-runtime --example durable`
 
 #![expect(clippy::disallowed_methods, reason = "this measures time")]
+#![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
 use std::{
     path::Path,

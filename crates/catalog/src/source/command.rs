@@ -27,6 +27,12 @@ pub(crate) const MAX_OUTPUT: usize = 16 << 20;
 /// How long a program's own children may hold its output open after it has ended.
 const STRAGGLERS: Duration = Duration::from_millis(500);
 
+/// The variable in which a program finds the idempotency key of its call, the same one each time that call is made.
+const KEY: &str = "REFRAIN_IDEMPOTENCY_KEY";
+
+/// `EX_TEMPFAIL` of `sysexits.h`: the program says that the same may work later.
+const TEMPORARY: i32 = 75;
+
 pub(crate) struct CommandSource {
     name: String,
     settings: CommandSettings,
@@ -70,7 +76,7 @@ impl Source for CommandSource {
         let tool = tool.ok_or_else(|| CallError::new(ErrorCode::UnknownTool, format!("unknown tool `{path}`")))?;
         let invocation = tool.template.fill(&path, &tool.with_defaults(call.args))?;
         // A program shows no progress, so silence means nothing and only the whole time counts.
-        let printed = timeout(call.total, self.run(tool, &path, invocation)).await.map_err(|_| {
+        let printed = timeout(call.total, self.run(tool, &path, invocation, call.key)).await.map_err(|_| {
             let message = format!("`{path}` did not end within {} ms and was stopped", call.total.as_millis());
             CallError::new(ErrorCode::Timeout, message)
         })??;
@@ -92,10 +98,17 @@ impl CommandSource {
         (programs.into_iter().filter(|program| !whereabouts.has(program)).collect(), all)
     }
 
-    async fn run(&self, tool: &CommandTool, path: &str, invocation: Invocation) -> Result<Vec<u8>, CallError> {
+    async fn run(
+        &self,
+        tool: &CommandTool,
+        path: &str,
+        invocation: Invocation,
+        key: Option<&str>,
+    ) -> Result<Vec<u8>, CallError> {
         let Invocation { program, arguments, stdin: input } = invocation;
         let mut command = command(&program, &self.environment, &self.settings.env, self.settings.cwd.as_ref());
         command.args(&arguments);
+        command.env_remove(KEY).envs(key.map(|key| (KEY, key)));
         let failed = |message: String| CallError::new(ErrorCode::ToolError, message);
         let (mut child, group) =
             self.children.spawn(&mut command).map_err(|reason| failed(format!("`{path}`: {reason}")))?;
@@ -154,7 +167,8 @@ impl CommandSource {
         if let Some((_, hint)) = tool.settings.hints.iter().find(|(needle, _)| words.contains(needle)) {
             message = format!("{message}\nhint: {hint}");
         }
-        Err(failed(message).with_data(json!({"exit": status.code(), "stderr": words})))
+        let retryable = status.code() == Some(TEMPORARY);
+        Err(CallError { retryable, ..failed(message).with_data(json!({"exit": status.code(), "stderr": words})) })
     }
 }
 

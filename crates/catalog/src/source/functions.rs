@@ -24,6 +24,15 @@ pub trait Functions: Send + Sync {
     ///
     /// What the script gets as a `ToolError`.
     async fn call(&self, name: &str, args: Value) -> Result<Value, CallError>;
+
+    /// As [`call`](Self::call), of a tool that is keyed: the same key each time the same call is made.
+    ///
+    /// # Errors
+    ///
+    /// As [`call`](Self::call).
+    async fn call_keyed(&self, name: &str, args: Value, _key: &str) -> Result<Value, CallError> {
+        self.call(name, args).await
+    }
 }
 
 /// Functions behind a pointer, so that settings can be cloned and shown.
@@ -52,7 +61,13 @@ impl Source for FunctionSource {
     }
 
     async fn call(&self, call: Call<'_>) -> Result<CallOutput, CallError> {
-        let work = self.functions.0.call(&call.tool.name, Value::Object(call.args));
+        let (name, args) = (&call.tool.name, Value::Object(call.args));
+        let work = async {
+            match call.key {
+                Some(key) => self.functions.0.call_keyed(name, args, key).await,
+                None => self.functions.0.call(name, args).await,
+            }
+        };
         let value = tokio::time::timeout(call.total, work).await.map_err(|_| {
             let told = format!("`{}` gave no answer within {} ms", call.tool.path(), call.total.as_millis());
             CallError::new(ErrorCode::Timeout, told)

@@ -46,10 +46,10 @@ declare function parallel<T, R>(
   options?: { concurrency?: number },
 ): Promise<PromiseSettledResult<R>[]>;
 
-/** Waits. */
+/** Waits. A long wait holds no process, and a crash does not lengthen it. */
 declare function sleep(milliseconds: number): Promise<void>;
 
-/** Asks a person. Rejects with the code `denied` where none can be reached, which in this version is always so. */
+/** Asks a person. The run waits for the answer, outside of any process, and rejects with the code `denied` if nobody gives one. `schema` is JSON Schema of the answer. */
 declare function ask(question: string, options?: { schema?: object }): Promise<any>;
 
 /** Keeps a value for later scripts of the session, once this one has ended well; `undefined` deletes it. Without a session it ends with the script. */

@@ -2,7 +2,7 @@
 
 use std::{ops::RangeInclusive, path::Path, time::Duration};
 
-use refrain_runtime::{DIALECTS, Durability, Settings};
+use refrain_runtime::{DIALECTS, Durability, OnDivergence, OnInterrupted, Settings};
 use serde_json::Value;
 
 use super::{
@@ -20,8 +20,6 @@ pub(crate) const LATER_SECTIONS: &[&str] = &["policy"];
 /// Keys of releases to come.
 const LATER: &[(&str, &[&str])] = &[
     ("limits", &["deadline_ms", "in_flight", "max_output_tokens"]),
-    ("journal", &["snapshot_every"]),
-    ("runs", &["on_interrupted", "on_divergence", "max_restarts", "park_after_ms"]),
     ("sandbox", &["isolation"]),
     ("serve", &["on_client_cancel"]),
 ];
@@ -31,6 +29,9 @@ const PREFIX: &str = "REFRAIN__";
 
 const DURABILITY_WORDS: &[(&str, usize)] = &[("effects", 0), ("power", 1), ("process", 2)];
 const DURABILITIES: &[Durability] = &[Durability::Effects, Durability::Power, Durability::Process];
+
+const INTERRUPTED: &[(&str, usize)] = &[("error", 0), ("ask", 1)];
+const DIVERGENCE: &[(&str, usize)] = &[("park", 0), ("fail", 1)];
 
 /// The names of [`DIALECTS`], in its order. A test holds them together.
 const DIALECT_WORDS: &[(&str, usize)] =
@@ -145,6 +146,50 @@ const SCALARS: &[Scalar] = &[
         0..=MOST_MS,
         |all| milliseconds(all.cleanup),
         |all, n| all.cleanup = Duration::from_millis(n),
+    ),
+    // What happens with a call that is not safe to repeat and was out when its process ended. Since 0.1.
+    Scalar {
+        section: "runs",
+        key: "on_interrupted",
+        kind: Kind::Word {
+            words: INTERRUPTED,
+            get: |all| usize::from(all.on_interrupted == OnInterrupted::Ask),
+            set: |all, n| all.on_interrupted = [OnInterrupted::Error, OnInterrupted::Ask][n],
+        },
+    },
+    // What happens with a run that does not do what its journal says. Since 0.1.
+    Scalar {
+        section: "runs",
+        key: "on_divergence",
+        kind: Kind::Word {
+            words: DIVERGENCE,
+            get: |all| usize::from(all.on_divergence == OnDivergence::Fail),
+            set: |all, n| all.on_divergence = [OnDivergence::Park, OnDivergence::Fail][n],
+        },
+    },
+    // How many processes may die of a run before it parks. Since 0.1.
+    whole(
+        "runs",
+        "max_restarts",
+        1..=1000,
+        |all| all.max_restarts.into(),
+        |all, n| all.max_restarts = u32::try_from(n).unwrap_or(u32::MAX),
+    ),
+    // The shortest sleep that a run does not stay in memory for. Since 0.1.
+    whole(
+        "runs",
+        "park_after_ms",
+        0..=MOST_MS,
+        |all| milliseconds(all.park_after),
+        |all, n| all.park_after = Duration::from_millis(n),
+    ),
+    // After how many results a run's memory is written beside the journal; 0 for never but at a park. Since 0.1.
+    whole(
+        "journal",
+        "snapshot_every",
+        0..=1_000_000,
+        |all| all.snapshot_every.into(),
+        |all, n| all.snapshot_every = u32::try_from(n).unwrap_or(u32::MAX),
     ),
     // How long a run computes before others get a turn. Since 0.1.
     whole(

@@ -4,11 +4,13 @@
 
 use std::time::Duration;
 
-use refrain_runtime::{CommandTool, CommandToolSettings, Effect, Glob, Output, OutputFormat, Replay, ToolOverride};
+use refrain_runtime::{
+    CommandTool, CommandToolSettings, Effect, Glob, Output, OutputFormat, Replay, Retry, ToolOverride,
+};
 
 use super::{MOST_MS, document::Table, source::from_folder};
 
-const OVERRIDE: &[&str] = &["effect", "replay", "output_schema", "timeout_ms", "cleanup"];
+const OVERRIDE: &[&str] = &["effect", "replay", "output_schema", "timeout_ms", "cleanup", "retry", "reconcile"];
 const TOOL: &[&str] = &[
     "description",
     "command",
@@ -19,10 +21,15 @@ const TOOL: &[&str] = &[
     "replay",
     "timeout_ms",
     "cleanup",
+    "retry",
+    "reconcile",
     "stdin",
 ];
 /// Keys of releases to come.
-const LATER: &[&str] = &["approval", "slice_ms", "reconcile", "undo"];
+const LATER: &[&str] = &["approval", "slice_ms", "undo"];
+const RETRY: &[&str] = &["attempts", "backoff_ms"];
+/// The longest pause before the first repetition: an hour.
+const MOST_BACKOFF_MS: u64 = 60 * 60 * 1000;
 const OUTPUT: &[&str] = &["format", "pattern", "separator"];
 
 /// Reads the tools of a source of type `command`.
@@ -44,6 +51,8 @@ fn correction(table: &Table<'_>) -> (Glob, ToolOverride) {
         output_schema: table.json("output_schema"),
         timeout: timeout(table),
         cleanup: table.flag("cleanup"),
+        retry: retry(table),
+        reconcile: table.text("reconcile"),
     };
     (Glob::new(table.name()), correction)
 }
@@ -65,6 +74,8 @@ fn tool(table: &Table<'_>) -> Option<CommandTool> {
         replay: replay(table),
         timeout: timeout(table),
         cleanup: table.flag("cleanup").unwrap_or_default(),
+        retry: retry(table),
+        reconcile: table.text("reconcile"),
         stdin: table.text("stdin"),
         hints: Vec::new(),
     };
@@ -104,6 +115,14 @@ fn effect(table: &Table<'_>) -> Option<Effect> {
 
 fn replay(table: &Table<'_>) -> Option<Replay> {
     table.choice("replay", &[("safe", Replay::Safe), ("keyed", Replay::Keyed), ("unsafe", Replay::Unsafe)])
+}
+
+fn retry(table: &Table<'_>) -> Option<Retry> {
+    let table = table.table("retry")?;
+    table.known(RETRY, &[]);
+    let attempts = table.whole("attempts", 1..=20).unwrap_or(3);
+    let backoff_ms = table.whole("backoff_ms", 0..=MOST_BACKOFF_MS).unwrap_or(500);
+    Some(Retry { attempts: u32::try_from(attempts).unwrap_or(u32::MAX), backoff_ms })
 }
 
 fn timeout(table: &Table<'_>) -> Option<Duration> {

@@ -7,6 +7,7 @@ mod failures;
 mod listings;
 mod mcp;
 mod observed;
+mod parking;
 mod pipes;
 mod place;
 mod readme;

@@ -27,11 +27,12 @@ impl Run {
             match &made.plan {
                 Plan::Send { target, replay, .. } if self.may_repeat(target, *replay) => self.to_send.push(call),
                 Plan::Send { target, .. } => match self.probe_of(made, target) {
-                    Some(probe) => {
+                    Ok(Some(probe)) => {
                         self.set(call, |made| made.probe = Some(probe));
                         self.to_send.push(call);
                     }
-                    None => self.is_unknown(call, Vec::new()),
+                    Ok(None) => self.is_unknown(call, Vec::new()),
+                    Err(note) => self.is_unknown(call, vec![note]),
                 },
                 // It was asked for and never left; its answer is the same again.
                 Plan::Here(answer) => {
@@ -61,14 +62,17 @@ impl Run {
         self.present.as_ref().and_then(|present| present.resolve(source, tool).ok())
     }
 
-    /// What asks what became of a call, where today's settings name such a tool.
-    fn probe_of(&self, made: &Made, target: &Target) -> Option<Target> {
-        let Target::Tool { source, tool, args, key } = target else { return None };
-        let named = self.today(source, tool)?.reconcile.as_deref()?;
-        let probe = self.present.as_ref()?.tools().iter().find(|tool| tool.path() == named)?;
+    /// What asks what became of a call, where today's settings name such a tool. The error says that it is not there.
+    fn probe_of(&self, made: &Made, target: &Target) -> Result<Option<Target>, String> {
+        let Target::Tool { source, tool, args, key } = target else { return Ok(None) };
+        let Some(named) = self.today(source, tool).and_then(|tool| tool.reconcile.as_deref()) else { return Ok(None) };
+        let tools = self.present.iter().flat_map(|present| present.tools());
+        let Some(probe) = tools.into_iter().find(|tool| tool.path() == named) else {
+            return Err(format!("its `reconcile` names `{named}`, which is not there"));
+        };
         let key = key.clone().unwrap_or_else(|| format!("{}/{}", self.id, made.call));
         let args = json!({ "key": key, "tool": made.path, "args": args });
-        Some(Target::Tool { source: probe.source.clone(), tool: probe.name.clone(), args, key: None })
+        Ok(Some(Target::Tool { source: probe.source.clone(), tool: probe.name.clone(), args, key: None }))
     }
 
     /// Takes in what a probe says of the call that it was sent for. Anything but a plain word leaves it unknown.

@@ -10,7 +10,6 @@ use crate::{commands::report, config::Need, context::Context, error::CommandErro
 /// `refrain runs show ID` tells what a run waits for. A question takes a value. Of a call that was out when its process ended, say what
 /// it gave, or that it is to be made `--again` since it did not happen, or that its outcome is `--unknown`.
 #[derive(clap::Args, Clone, Debug)]
-#[group(id = "what", required = true, multiple = false, args = ["value", "again", "unknown"])]
 pub(crate) struct AnswerArgs {
     /// The run, by its id or the start of it
     #[arg(value_name = "ID")]
@@ -21,11 +20,11 @@ pub(crate) struct AnswerArgs {
     call: u32,
 
     /// The answer, as JSON; what is no JSON is a text
-    #[arg(value_name = "VALUE")]
+    #[arg(value_name = "VALUE", required_unless_present_any = ["again", "unknown"], conflicts_with_all = ["again", "unknown"])]
     value: Option<String>,
 
     /// The call did not happen, and is to be made
-    #[arg(long)]
+    #[arg(long, conflicts_with = "unknown")]
     again: bool,
 
     /// Nobody knows whether the call happened, or answers the question: the script is told so

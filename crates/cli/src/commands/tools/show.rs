@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use refrain_runtime::{Description, NO_APPROVAL, ToolView, Unresolved};
+use refrain_runtime::{Description, NO_APPROVAL, Retry, ToolView, Unresolved};
 use serde_json::{Value, json};
 
 use super::named;
@@ -82,6 +82,8 @@ fn object(shown: &Description) -> Value {
     object["input"] = shown.input.as_str().into();
     object["output"] = shown.output.as_str().into();
     object["approval"] = NO_APPROVAL.into();
+    object["retry"] = json!(shown.tool.retry);
+    object["reconcile"] = json!(shown.tool.reconcile);
     object["example"] = json!(shown.example);
     object["observed"] = json!(shown.tool.observed);
     object
@@ -98,6 +100,12 @@ fn lines(shown: &Description) -> String {
     let _ = writeln!(text, "output    {}", shown.output);
     let _ = writeln!(text, "effect    {}", tool.effect.as_str());
     let _ = writeln!(text, "replay    {}", tool.replay.as_str());
+    if let Some(Retry { attempts, backoff_ms }) = tool.retry {
+        let _ = writeln!(text, "retry     {attempts} attempts, {backoff_ms} ms apart and twice as long each time");
+    }
+    if let Some(probe) = &tool.reconcile {
+        let _ = writeln!(text, "reconcile {probe} tells what became of a call");
+    }
     let _ = writeln!(text, "approval  {NO_APPROVAL}");
     if let Some(example) = &shown.example {
         let _ = writeln!(text, "example   {example}");
