@@ -52,7 +52,7 @@ pub struct Runtime {
     clock: Arc<dyn Clock>,
     sources: Arc<Sources>,
     journal: OnceCell<Arc<dyn Journal>>,
-    engine: OnceCell<(Engine, Ticker)>,
+    engine: OnceCell<Arc<(Engine, Ticker)>>,
     /// The globals of a script, without those of a dialect.
     globals: OnceCell<Vec<String>>,
     /// The catalog last written to a journal, with the bytes that were.
@@ -107,6 +107,21 @@ impl Runtime {
     #[must_use]
     pub fn with_journal(settings: Settings, journal: Arc<dyn Journal>, clock: Arc<dyn Clock>) -> Self {
         Self { journal: OnceCell::new_with(Some(journal)), ..Self::with_clock(settings, clock) }
+    }
+
+    /// Another runtime over another journal, with the engine, the sources and the clock of this one.
+    #[must_use]
+    pub fn over(&self, journal: Arc<dyn Journal>) -> Self {
+        Self {
+            settings: self.settings.clone(),
+            clock: Arc::clone(&self.clock),
+            sources: Arc::clone(&self.sources),
+            journal: OnceCell::new_with(Some(journal)),
+            engine: OnceCell::new_with(self.engine.get().cloned()),
+            globals: OnceCell::new_with(self.globals.get().cloned()),
+            stored: Mutex::new(None),
+            wakes: Wakes::default(),
+        }
     }
 
     /// The settings it was made with.
@@ -352,7 +367,8 @@ impl Runtime {
     }
 
     async fn engine(&self) -> Result<&(Engine, Ticker), RuntimeError> {
-        self.engine
+        let made = self
+            .engine
             .get_or_try_init(|| async {
                 let cache = self.settings.cache.clone();
                 // Compiling takes a second; journal and sources are opened meanwhile.
@@ -360,9 +376,10 @@ impl Runtime {
                 let engine =
                     made.map_err(|error| RuntimeError::Bug { what: format!("making the engine broke: {error}") })??;
                 let ticker = Ticker::start(engine.clone(), self.settings.slice, Arc::clone(&self.clock));
-                Ok((engine, ticker))
+                Ok::<_, RuntimeError>(Arc::new((engine, ticker)))
             })
-            .await
+            .await?;
+        Ok(made)
     }
 
     /// The stored form of a catalog: what a script may see, without how its sources fared, so that equal catalogs of

@@ -20,4 +20,5 @@ mod remarks;
 mod seeds;
 mod snapshots;
 mod store;
+mod traces;
 mod wall;
