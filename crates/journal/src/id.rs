@@ -71,6 +71,10 @@ impl BlobHash {
         Self(Sha256::digest(bytes).into())
     }
 
+    pub(crate) fn from_bytes(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
+
     /// Returns the hash itself.
     pub fn as_bytes(&self) -> &[u8; 32] {
         &self.0

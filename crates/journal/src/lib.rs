@@ -26,6 +26,7 @@
 
 mod chain;
 mod error;
+pub mod export;
 mod head;
 mod id;
 mod json;
@@ -44,6 +45,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 pub use error::JournalError;
+pub use export::Exported;
 pub use id::{BlobHash, RunId, Seq};
 pub use json::Json;
 pub use lease::{Flush, Lease, Owner, OwnerId, Take};
@@ -187,6 +189,22 @@ pub trait Journal: Send + Sync {
     ///
     /// [`JournalError::DamagedFile`] if a value is none, and the store's own.
     async fn session(&self, session: &str) -> Result<Vec<(String, Json)>, JournalError>;
+
+    /// Returns `run` as it is stored, with the blobs that it names, after checking both.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read) and [`blob`](Self::blob).
+    async fn export(&self, run: RunId) -> Result<Exported, JournalError>;
+
+    /// Stores runs that were exported, all or none, in one commit and after checking everything. One that is here already, with the
+    /// same records, stays as it is. Nobody holds the others.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::Conflict`] for a run that is here with other records, [`JournalError::Damaged`] and its kin for what is not as it
+    /// was written, [`JournalError::Newer`] for what this build does not know.
+    async fn import(&self, runs: Vec<Exported>, flush: Flush) -> Result<(), JournalError>;
 
     /// Returns the blob with this hash, checked against it.
     ///

@@ -8,11 +8,12 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use async_trait::async_trait;
 
 use crate::chain::{Found, Link, Sealed, verify};
+use crate::export::{Arrived, named};
 use crate::head::{Append, Facts, Head, NewRun, restored};
 use crate::list::range;
 use crate::{
-    BlobHash, Flush, Journal, JournalError, Json, Lease, Listing, OpenRun, Owner, OwnerId, Page, Record, Restored,
-    RunId, Seq, Started, Successor, Summary, Take,
+    BlobHash, Exported, Flush, Journal, JournalError, Json, Lease, Listing, OpenRun, Owner, OwnerId, Page, Record,
+    Restored, RunId, Seq, Started, Successor, Summary, Take,
 };
 
 /// A journal in memory, opened by one owner. Clones are the same owner.
@@ -309,6 +310,33 @@ impl Journal for MemoryJournal {
         let data = self.data();
         let values = data.sessions.get(session).into_iter().flatten();
         Ok(values.map(|(key, value)| (key.clone(), value.clone())).collect())
+    }
+
+    async fn export(&self, run: RunId) -> Result<Exported, JournalError> {
+        let records = self.read(run).await?;
+        let mut blobs = Vec::new();
+        for hash in named(&records) {
+            blobs.push((hash, self.blob(hash).await?));
+        }
+        Exported::new(run, &self.data().run(run)?.records, blobs)
+    }
+
+    async fn import(&self, runs: Vec<Exported>, _: Flush) -> Result<(), JournalError> {
+        let arrived: Vec<Arrived> = runs.iter().map(Exported::arrived).collect::<Result<_, _>>()?;
+        let mut data = self.to_write()?;
+        for (run, arrived) in runs.iter().zip(&arrived) {
+            if data.runs.get(&run.run).is_some_and(|kept| kept.head.link != arrived.head.link) {
+                return Err(JournalError::Conflict { run: run.run, at: Seq(0) });
+            }
+        }
+        for (run, Arrived { head, facts, ended_ms }) in runs.into_iter().zip(arrived) {
+            if !data.runs.contains_key(&run.run) {
+                let records = run.found();
+                data.blobs.extend(run.blobs);
+                data.runs.insert(run.run, Run { head, facts, ended_ms, records, snapshot: None });
+            }
+        }
+        Ok(())
     }
 
     async fn blob(&self, hash: BlobHash) -> Result<Vec<u8>, JournalError> {

@@ -298,6 +298,33 @@ impl Runtime {
         Ok(RunDetail::of(summary, records, report))
     }
 
+    /// A run as one file, with the runs that it corrects; see [`import`](Self::import).
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Journal`].
+    pub async fn export(&self, id: RunId) -> Result<Vec<u8>, RuntimeError> {
+        let journal = self.journal().await?;
+        let mut runs = vec![journal.export(id).await?];
+        for older in runs[0].amends()? {
+            runs.push(journal.export(older).await?);
+        }
+        Ok(refrain_journal::export::write(&runs)?)
+    }
+
+    /// Takes in the file of a run, whole or not at all. Returns the run, which can be looked at and taken up here; values of its
+    /// session's store do not come with it.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Journal`] for a file that is damaged or newer, and for a run that is here with other records.
+    pub async fn import(&self, file: &[u8]) -> Result<RunId, RuntimeError> {
+        let runs = refrain_journal::export::read(file)?;
+        let id = runs.first().map(|run| run.run);
+        self.journal().await?.import(runs, Flush::Disk).await?;
+        id.ok_or_else(|| RuntimeError::Bug { what: "a file of runs was read and has none".into() })
+    }
+
     /// The one run whose id starts with `prefix`.
     ///
     /// # Errors

@@ -4,13 +4,15 @@ use crate::{context::Context, error::CommandError, exit::Exit};
 
 mod answer;
 mod cancel;
+mod export;
+mod import;
 mod list;
 mod resume;
 mod show;
 
 pub(super) use resume::held;
 
-/// See runs, go on with one that was stopped, answer what one waits for, and cancel one
+/// See runs, go on with one that was stopped, answer what one waits for, cancel one, and carry one elsewhere
 #[derive(clap::Subcommand, Clone, Debug)]
 pub(crate) enum Runs {
     List(list::ListArgs),
@@ -18,6 +20,8 @@ pub(crate) enum Runs {
     Resume(resume::ResumeArgs),
     Answer(answer::AnswerArgs),
     Cancel(cancel::CancelArgs),
+    Export(export::ExportArgs),
+    Import(import::ImportArgs),
 }
 
 /// Runs `runs`.
@@ -28,5 +32,7 @@ pub(crate) async fn run(context: &Context, runs: Runs) -> Result<Exit, CommandEr
         Runs::Resume(args) => resume::resume(context, args).await,
         Runs::Answer(args) => answer::answer(context, args).await,
         Runs::Cancel(args) => cancel::cancel(context, args).await,
+        Runs::Export(args) => export::export(context, args).await,
+        Runs::Import(args) => import::import(context, args).await,
     }
 }

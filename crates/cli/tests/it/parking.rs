@@ -116,3 +116,30 @@ fn a_run_that_ends_its_process_again_and_again_parks_and_can_still_be_tried() {
     assert_eq!(report["status"], "cancelled");
     assert_eq!(place.read("lines").lines().count(), 1);
 }
+
+#[test]
+fn a_run_is_carried_elsewhere_and_goes_on_there() {
+    let place = place("");
+    let script = "await tools.log.append({ line: 1 }); const name = await ask('Who?'); await tools.log.append({ line: 2 }); return name";
+    let (_, report) = place.report(script, &[]);
+    let id = report["run_id"].as_str().unwrap();
+    place.run(&["runs", "export", id, "--out", "run.jsonl"]).expect(0);
+    let again = place.run(&["runs", "export", id, "--out", "run.jsonl"]).expect(1);
+    assert!(again.stderr.contains("--force"), "{again}");
+    let file = place.read("run.jsonl");
+    assert_eq!(place.run(&["runs", "export", id]).expect(0).stdout.trim_end(), file.trim_end());
+    let elsewhere = self::place("");
+    elsewhere.write("run.jsonl", &file);
+    let imported = elsewhere.run(&["runs", "import", "run.jsonl", "--output", "json"]).expect(0).json();
+    assert_eq!(imported["run_id"], id);
+    elsewhere.run(&["runs", "import", "run.jsonl"]).expect(0);
+    let done = elsewhere.run(&["runs", "answer", id, "2", "Bo", "--output", "json"]).expect(0).json();
+    assert_eq!(done["result"], "Bo");
+    assert_eq!(elsewhere.read("lines"), format!("2 {id}/3\n"), "what was finished there is not made again here");
+    let late = place.run(&["runs", "import", "run.jsonl"]).expect(0);
+    assert!(late.stdout.contains(id), "it is here as it was");
+    let cut = &file[..file.len() / 2];
+    elsewhere.write("cut.jsonl", cut);
+    let refused = elsewhere.run(&["runs", "import", "cut.jsonl"]).expect(1);
+    assert!(refused.stderr.contains("part ") || refused.stderr.contains("records of"), "{refused}");
+}

@@ -7,9 +7,10 @@ use rusqlite::{Connection, OptionalExtension as _, Row};
 
 use super::owners::Owners;
 use crate::chain::{Link, Sealed};
+use crate::export::Arrived;
 use crate::head::{Append, Head, NewRun};
 use crate::list::RunState;
-use crate::{BlobHash, JournalError, Json, Owner, OwnerId, RunId, Seq, Take};
+use crate::{BlobHash, Exported, JournalError, Json, Owner, OwnerId, RunId, Seq, Take};
 
 /// One thing to be written.
 pub(super) enum Write {
@@ -26,6 +27,8 @@ pub(super) enum Write {
         run: RunId,
         fence: u64,
     },
+    /// Runs from elsewhere, checked.
+    Import(Vec<(Exported, Arrived)>),
 }
 
 /// What a lease is made of: run, fence, restarts.
@@ -64,6 +67,7 @@ impl Write {
                 self::append(open, end)?;
                 create(open, me, new).map(Some)
             }
+            Self::Import(runs) => import(open, runs).map(|()| None),
             Self::Release { run, fence } => {
                 let sql = "UPDATE runs SET owner = NULL WHERE run = ?1 AND fence = ?2";
                 open.prepare_cached(sql)?.execute((run.as_bytes(), signed(*fence)?))?;
@@ -71,6 +75,42 @@ impl Write {
             }
         }
     }
+}
+
+fn import(open: &Connection, runs: &[(Exported, Arrived)]) -> Result<(), NotWritten> {
+    // Judged before the first change, as every write is.
+    let mut new = Vec::new();
+    for (run, arrived) in runs {
+        match head(open, run.run)? {
+            Some(here) if here.link == arrived.head.link => {}
+            Some(_) => return Err(JournalError::Conflict { run: run.run, at: Seq(0) }.into()),
+            None => new.push((run, arrived)),
+        }
+    }
+    for (run, Arrived { head, facts, ended_ms }) in new {
+        let sql = "INSERT INTO runs (run, state, fence, owner, since_ms, records, link, started_ms, ended_ms, session, title, wake_ms)
+                   VALUES (?1, ?2, ?3, NULL, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11)";
+        open.prepare_cached(sql)?.execute((
+            run.run.as_bytes(),
+            head.state.as_str(),
+            signed(head.fence)?,
+            head.since_ms,
+            signed(head.records)?,
+            head.link,
+            facts.started_ms,
+            ended_ms,
+            &facts.session,
+            &facts.title,
+            head.wake_ms,
+        ))?;
+        for (seq, row) in (0..).zip(&run.records) {
+            let sql = "INSERT INTO records (run, seq, kind, payload, link) VALUES (?1, ?2, ?3, ?4, ?5)";
+            let key = run.run.as_bytes();
+            open.prepare_cached(sql)?.execute((key, signed(seq)?, row.kind, &row.payload, row.link))?;
+        }
+        keep(open, &run.blobs)?;
+    }
+    Ok(())
 }
 
 fn can_create(open: &Connection, new: &NewRun) -> Result<(), NotWritten> {

@@ -33,11 +33,12 @@ use self::commit::Write;
 use self::owners::Owners;
 use self::readers::Readers;
 use self::writer::{Request, Writer};
+use crate::export::Arrived;
 use crate::head::{Append, NewRun};
 use crate::list::range;
 use crate::{
-    BlobHash, Flush, Journal, JournalError, Json, Lease, Listing, OpenRun, Page, Record, Restored, RunId, Seq, Started,
-    Successor, Summary, Take,
+    BlobHash, Exported, Flush, Journal, JournalError, Json, Lease, Listing, OpenRun, Page, Record, Restored, RunId,
+    Seq, Started, Successor, Summary, Take,
 };
 
 /// How long to wait for another process that has the file locked, before [`JournalError::Unavailable`].
@@ -190,6 +191,16 @@ impl Journal for SqliteJournal {
     async fn session(&self, session: &str) -> Result<Vec<(String, Json)>, JournalError> {
         let session = session.to_owned();
         self.readers.with(move |reader| read::session(reader, &session)).await
+    }
+
+    async fn export(&self, run: RunId) -> Result<Exported, JournalError> {
+        self.readers.with(move |reader| read::export(reader, run)).await
+    }
+
+    async fn import(&self, runs: Vec<Exported>, flush: Flush) -> Result<(), JournalError> {
+        let arrived: Vec<(Exported, Arrived)> =
+            runs.into_iter().map(|run| run.arrived().map(|arrived| (run, arrived))).collect::<Result<_, _>>()?;
+        self.write(Write::Import(arrived), flush).await.map(|_| ())
     }
 
     async fn blob(&self, hash: BlobHash) -> Result<Vec<u8>, JournalError> {

@@ -7,8 +7,11 @@ use super::commit::{head, state, unsigned};
 use super::owners::Owners;
 use super::readers::Reader;
 use crate::chain::{Found, Link, verify};
+use crate::export::named;
 use crate::head::restored;
-use crate::{BlobHash, JournalError, Json, Listing, OpenRun, Owner, OwnerId, Record, Restored, RunId, Summary};
+use crate::{
+    BlobHash, Exported, JournalError, Json, Listing, OpenRun, Owner, OwnerId, Record, Restored, RunId, Summary,
+};
 
 /// Reads a run and checks its chain.
 pub(super) fn records(reader: &Reader<'_>, run: RunId) -> Result<Vec<Record>, JournalError> {
@@ -59,6 +62,17 @@ pub(super) fn open_runs(reader: &Reader<'_>, owners: &Owners) -> Result<Vec<Open
         rows.collect()
     };
     read().map_err(|error| reader.fault(error))
+}
+
+/// Reads a run as it is stored, with its blobs.
+pub(super) fn export(reader: &Reader<'_>, run: RunId) -> Result<Exported, JournalError> {
+    let records = records(reader, run)?;
+    let mut blobs = Vec::new();
+    for hash in named(&records) {
+        blobs.push((hash, blob(reader, hash)?));
+    }
+    let found = found(reader, run, i64::MIN, i64::MAX).map_err(|error| reader.fault(error))?;
+    Exported::new(run, &found, blobs)
 }
 
 fn found(reader: &Reader<'_>, run: RunId, low: i64, high: i64) -> rusqlite::Result<Vec<Found>> {

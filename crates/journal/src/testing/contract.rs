@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::sample::{answered, asked, ended, failed, json, parked, run, start};
 use super::{Bench, Chain};
 use crate::{
-    BlobHash, EndState, Ended, Flush, Guard, Journal, JournalError, OpenRun, Outcome, Page, Record, Restored, RunId,
-    RunState, Seq, Stored, Successor, Take,
+    BlobHash, EndState, Ended, Flush, Guard, Journal, JournalError, MemoryJournal, OpenRun, Outcome, Page, Record,
+    Restored, RunId, RunState, Seq, Stored, Successor, Take, export,
 };
 
 /// Makes one test of each rule of the contract, for the bench that the expression makes.
@@ -38,6 +38,7 @@ macro_rules! journal_contract {
             owners_that_die_of_a_run_are_counted
             a_snapshot_is_given_out_where_it_fits_and_nowhere_else
             a_large_value_is_kept_apart_and_once
+            a_run_is_carried_to_another_journal_whole_or_not_at_all
         }
     };
     ($bench:expr; $($rule:ident)*) => {
@@ -603,4 +604,47 @@ pub async fn a_large_value_is_kept_apart_and_once(bench: &dyn Bench) {
     let error = journal.append(&lease, Seq(1), &[nowhere], Flush::Process).await.unwrap_err();
     assert!(matches!(error, JournalError::NoBlob { .. }), "{error:?}");
     assert_eq!(journal.read(run(3)).await.unwrap().len(), 1);
+}
+
+/// Whatever was changed on the way, what arrives is what left or nothing.
+pub async fn a_run_is_carried_to_another_journal_whole_or_not_at_all(bench: &dyn Bench) {
+    let journal = bench.open().await;
+    let big = format!("\"{}\"", "x".repeat(70_000));
+    let lease = journal.create(run(1), &start("return 1"), &[Vec::new()], Flush::Process).await.unwrap();
+    let records = [asked(1), answered(1, &big), answered(2, "[ 1,\n 2 ]"), parked(Some(NOW))];
+    journal.append(&lease, Seq(1), &records, Flush::Process).await.unwrap();
+    let left = journal.export(run(1)).await.unwrap();
+    let file = export::write(&[left.clone()]).unwrap();
+    assert_eq!(export::read(&file).unwrap(), [left.clone()]);
+    // Here already: nothing changes. Elsewhere: it arrives as it left, and nobody holds it.
+    journal.import(vec![left.clone()], Flush::Disk).await.unwrap();
+    let other = MemoryJournal::new();
+    other.import(export::read(&file).unwrap(), Flush::Disk).await.unwrap();
+    assert_eq!(other.read(run(1)).await.unwrap(), journal.read(run(1)).await.unwrap());
+    let (here, there) = (journal.summary(run(1)).await.unwrap(), other.summary(run(1)).await.unwrap());
+    assert_eq!(here, there);
+    assert_eq!(other.blob(BlobHash::of(big.as_bytes())).await.unwrap(), big.as_bytes());
+    let back = other.export(run(1)).await.unwrap();
+    // One that went on here meanwhile is another.
+    let lease = journal.acquire(run(1), Take::IfFree, NOW).await.unwrap();
+    journal.append(&lease, Seq(5), &[failed(3)], Flush::Process).await.unwrap();
+    let error = journal.import(vec![back], Flush::Disk).await.unwrap_err();
+    assert!(matches!(error, JournalError::Conflict { .. }), "{error:?}");
+
+    let newer = String::from_utf8(file.clone()).unwrap().replacen("\"format\":1", "\"format\":2", 1);
+    assert!(matches!(export::read(newer.as_bytes()), Err(JournalError::Newer { .. })));
+    let mut seed = 7_u64;
+    for _ in 0..1000 {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        let mut changed = file.clone();
+        let at = (seed >> 20) as usize % changed.len();
+        // Mostly where the structure is, and now and then within the long text.
+        let at = if seed % 4 == 0 { at } else { at % 3000 };
+        changed[at] = (seed >> 8) as u8;
+        let elsewhere = MemoryJournal::new();
+        let Ok(runs) = export::read(&changed) else { continue };
+        if elsewhere.import(runs.clone(), Flush::Process).await.is_ok() {
+            assert_eq!(runs, [left.clone()], "a change at {at} was not found");
+        }
+    }
 }

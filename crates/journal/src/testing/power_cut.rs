@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use async_trait::async_trait;
 
 use crate::{
-    BlobHash, Flush, Journal, JournalError, Json, Lease, Listing, OpenRun, Page, Record, Restored, RunId, Seq, Started,
-    Successor, Summary, Take,
+    BlobHash, Exported, Flush, Journal, JournalError, Json, Lease, Listing, OpenRun, Page, Record, Restored, RunId,
+    Seq, Started, Successor, Summary, Take,
 };
 
 /// Passes everything through until write number `nth`, then fails that one and all that comes after it, reads
@@ -142,6 +142,14 @@ impl Journal for PowerCut {
 
     async fn session(&self, session: &str) -> Result<Vec<(String, Json)>, JournalError> {
         self.on()?.session(session).await
+    }
+
+    async fn export(&self, run: RunId) -> Result<Exported, JournalError> {
+        self.on()?.export(run).await
+    }
+
+    async fn import(&self, runs: Vec<Exported>, flush: Flush) -> Result<(), JournalError> {
+        self.write(self.journal.import(runs, flush)).await
     }
 
     async fn blob(&self, hash: BlobHash) -> Result<Vec<u8>, JournalError> {

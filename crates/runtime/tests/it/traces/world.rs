@@ -7,7 +7,7 @@ use std::{
 
 use async_trait::async_trait;
 use refrain_journal::{
-    Fate, MemoryJournal, Outcome, Record,
+    Fate, MemoryJournal, Outcome, Page, Record,
     testing::{Cut, PowerCut},
 };
 use refrain_runtime::{
@@ -140,17 +140,12 @@ impl World {
                 }
                 Some(id) => runtime.resume(id, Take::IfFree).await,
             };
-            run = match *known.lock().unwrap() {
-                Some(id) => Some(id),
-                // It was stored, and nobody was told.
-                None => disk
-                    .list(&refrain_journal::Page { limit: 1, cursor: None })
-                    .await
-                    .unwrap()
-                    .runs
-                    .first()
-                    .map(|it| it.run),
-            };
+            run = *known.lock().unwrap();
+            if run.is_none() {
+                // It may be stored although nobody was told.
+                let newest = disk.list(&Page { limit: 1, cursor: None }).await.unwrap();
+                run = newest.runs.first().map(|it| it.run);
+            }
             writes = journal.writes();
             match outcome {
                 Ok(report) if !journal.is_off() => {
