@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod crash;
+mod crash_table;
 mod demo;
 mod failures;
 mod listings;
