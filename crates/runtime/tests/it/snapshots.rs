@@ -200,3 +200,64 @@ async fn a_run_that_was_killed_goes_on_from_the_last_time_it_was_put_away() {
     }
     assert_eq!(second.seen.lock().unwrap().count("get"), 0, "no finished call is made again");
 }
+
+/// The crash table's row of a script that was changed where it is stored.
+#[tokio::test]
+async fn a_script_that_was_changed_in_the_store_parks_as_diverged_and_a_correction_completes_it() {
+    let journal = MemoryJournal::new();
+    let script =
+        "let s = 0; for (let n = 1; n <= 18; n++) s += (await tools.fake.get({ n })).n; await ask('on?'); return s";
+    let id = begin(&journal, 0, script).await;
+    journal.edit(id, Chain::Made, |records| {
+        let payload = String::from_utf8(records[0].payload.clone()).unwrap();
+        let changed = payload.replace("get({ n })", "get({ n: n < 9 ? n : 0 })");
+        assert_ne!(payload, changed);
+        records[0].payload = changed.into_bytes();
+    });
+    let second = process(&journal, 0);
+    let report = second.runtime.resume(id, Take::IfFree).await.unwrap();
+    assert_eq!(report.status, ReportStatus::Parked);
+    let waiting = &report.waiting[0];
+    assert_eq!(waiting.kind, refrain_runtime::WaitingKind::Diverged);
+    assert_eq!(
+        (waiting.call, waiting.expected.as_deref(), waiting.actual.as_deref()),
+        (Some(9), Some("fake.get({\"n\":9})"), Some("fake.get({\"n\":0})"))
+    );
+    assert_eq!(waiting.after.as_deref(), Some("call 8 was answered: fake.get({\"n\":8})"));
+    assert_eq!(waiting.next, format!("refrain amend {id} FILE"));
+    // To try again changes nothing, and writes nothing more.
+    let records = journal.read(id).await.unwrap().len();
+    assert_eq!(second.runtime.resume(id, Take::IfFree).await.unwrap().waiting, report.waiting);
+    assert_eq!(journal.read(id).await.unwrap().len(), records);
+    let request = refrain_runtime::AmendRequest {
+        script: script.replace("await ask('on?'); ", ""),
+        language: refrain_runtime::Language::default(),
+        take: Take::IfFree,
+        origin: Origin::default(),
+    };
+    let report = second.runtime.amend(id, request, &|_| {}).await.unwrap();
+    assert_eq!(report.result.unwrap().as_str(), "171");
+    assert_eq!(second.seen.lock().unwrap().calls.len(), 0, "none of the eighteen is made again");
+}
+
+#[tokio::test]
+async fn a_run_that_diverged_can_be_made_to_fail() {
+    let journal = MemoryJournal::new();
+    let id = begin(&journal, 0, "const n = (await tools.fake.get({ n: 1 })).n; return n + (await ask('on?'))").await;
+    journal.edit(id, Chain::Made, |records| {
+        let payload = String::from_utf8(records[0].payload.clone()).unwrap();
+        records[0].payload = payload.replace("get({ n: 1 })", "put({ n: 1 })").into_bytes();
+    });
+    let mut settings = settings();
+    settings.on_divergence = refrain_runtime::OnDivergence::Fail;
+    let seen = Arc::default();
+    let tools = vec![Fake::echo("get").safe(), Fake::echo("put")];
+    settings.sources = vec![SourceSettings::new("fake", Fakes::source(tools, &seen))];
+    let runtime = Runtime::with_journal(settings, Arc::new(journal.clone()), Arc::new(SystemClock));
+    let report = runtime.resume(id, Take::IfFree).await.unwrap();
+    let error = report.error.unwrap();
+    assert_eq!((report.status, error.kind), (ReportStatus::Failed, refrain_runtime::ErrorKind::Diverged));
+    assert!(error.message.contains("expected fake.get({\"n\":1}), got fake.put({\"n\":1})"), "{}", error.message);
+    assert!(seen.lock().unwrap().calls.is_empty());
+    assert_eq!(runtime.resume(id, Take::IfFree).await.unwrap().status, ReportStatus::Failed, "and stays so");
+}
