@@ -199,6 +199,21 @@ fn the_architecture_names_every_crate_and_only_tests_that_exist() {
     }
 }
 
+#[test]
+fn what_is_said_to_prove_durability_exists() {
+    let page = text(&root().join("docs/durability.md"));
+    let rust: String = texts().into_iter().filter(|(path, _)| path.ends_with(".rs")).map(|(_, text)| text).collect();
+    // Names of tests are long and have several words; files and settings have a dot or are short.
+    let is_test = |word: &&str| {
+        word.matches('_').count() >= 3 && word.bytes().all(|byte| byte == b'_' || byte.is_ascii_alphanumeric())
+    };
+    let named: BTreeSet<&str> = page.split('`').skip(1).step_by(2).filter(is_test).collect();
+    assert!(named.len() > 50, "{named:?}");
+    for test in named {
+        assert!(rust.contains(&format!("fn {test}(")), "`{test}`, which docs/durability.md names, does not exist");
+    }
+}
+
 fn crates() -> BTreeSet<String> {
     let folders = std::fs::read_dir(root().join("crates")).unwrap();
     folders.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
