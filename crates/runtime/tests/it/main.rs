@@ -16,6 +16,7 @@ mod names;
 mod output;
 mod parking;
 mod places;
+mod policies;
 mod remarks;
 mod seeds;
 mod snapshots;

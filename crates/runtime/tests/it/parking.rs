@@ -82,18 +82,21 @@ async fn a_long_sleep_parks_when_everything_else_is_done_and_is_over_when_it_is_
 
 #[tokio::test]
 async fn a_crash_does_not_move_a_timer() {
-    let host = host(vec![Fake::echo("get"), Fake::hang("hangs")]);
-    let id = stopped(
-        &host,
-        "const nap = sleep(300); await tools.fake.hangs({}).catch(() => 0); await nap; return 1",
-        "hangs",
-    )
-    .await;
-    tokio::time::sleep(Duration::from_millis(400)).await;
-    // Due while nobody was there: it is over at once, although it was never parked for.
-    let report = resume(&host, id).await;
-    let took: Vec<u64> = report.calls.iter().filter(|call| call.tool == "sleep").map(|call| call.ms).collect();
-    assert_eq!((value(&report).unwrap(), took), (json!(1), vec![0]));
+    let script = "const began = Date.now(); const nap = sleep(400); await tools.fake.hangs({}).catch(() => 0);
+        await nap; return Date.now() - began >= 400";
+    for (pause, expected) in [(0, ReportStatus::Parked), (450, ReportStatus::Completed)] {
+        let host = host(vec![Fake::echo("get"), Fake::hang("hangs")]);
+        let id = stopped(&host, script, "hangs").await;
+        tokio::time::sleep(Duration::from_millis(pause)).await;
+        // Before it is due the run waits on; due while nobody was there, it is over at once, although it was never parked for.
+        let report = resume(&host, id).await;
+        assert_eq!(report.status, expected, "{report:?}");
+        let took: Vec<u64> = report.calls.iter().filter(|call| call.tool == "sleep").map(|call| call.ms).collect();
+        assert_eq!(took, [0]);
+        if expected == ReportStatus::Completed {
+            assert_eq!(value(&report).unwrap(), json!(true));
+        }
+    }
 }
 
 #[tokio::test]

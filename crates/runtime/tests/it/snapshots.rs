@@ -8,7 +8,7 @@ use refrain_journal::{
 };
 use refrain_runtime::{
     Clock, Decided, Decision, Journal, Json, Origin, Report, ReportStatus, RunId, RunRequest, Runtime, RuntimeError,
-    SourceSettings, SystemClock, Take,
+    Settings, SourceSettings, SystemClock, Take,
 };
 use serde_json::{Value, json};
 
@@ -31,19 +31,49 @@ impl Clock for Still {
 }
 
 /// A process over a journal that outlives it.
-struct Process {
-    runtime: Runtime,
-    seen: Arc<Mutex<Seen>>,
+pub(crate) struct Process {
+    pub(crate) runtime: Runtime,
+    pub(crate) seen: Arc<Mutex<Seen>>,
 }
 
 fn process(journal: &MemoryJournal, snapshot_every: u32) -> Process {
+    let tools = vec![Fake::echo("get").safe(), Fake::echo("put"), Fake::hang("hangs").safe()];
+    process_with(journal, tools, |settings| settings.snapshot_every = snapshot_every)
+}
+
+/// A process with these tools and settings.
+pub(crate) fn process_with(journal: &MemoryJournal, tools: Vec<Fake>, change: impl FnOnce(&mut Settings)) -> Process {
     let seen = Arc::default();
     let mut settings = settings();
-    settings.snapshot_every = snapshot_every;
-    let tools = vec![Fake::echo("get").safe(), Fake::echo("put"), Fake::hang("hangs").safe()];
     settings.sources = vec![SourceSettings::new("fake", Fakes::source(tools, &seen))];
+    change(&mut settings);
     let clock = Still(SystemClock.instant());
     Process { runtime: Runtime::with_journal(settings, Arc::new(journal.clone()), Arc::new(clock)), seen }
+}
+
+/// Starts a script and drops it once `tool` was called so often, as a killed process would. Returns the run and the journal as the next
+/// process opens it.
+pub(crate) async fn killed(
+    journal: &MemoryJournal,
+    first: Process,
+    script: &str,
+    tool: &str,
+    times: usize,
+) -> (RunId, MemoryJournal) {
+    let (id, told) = tokio::sync::oneshot::channel();
+    let id = Mutex::new(Some(id));
+    let on_start = |run| id.lock().unwrap().take().unwrap().send(run).unwrap();
+    let run = first.runtime.run(RunRequest::new(script, Origin::default()), &on_start);
+    let out = async {
+        while first.seen.lock().unwrap().count(tool) < times {
+            tokio::time::sleep(std::time::Duration::from_millis(2)).await;
+        }
+    };
+    tokio::select! {
+        report = run => panic!("it ended: {report:?}"),
+        () = out => {}
+    }
+    (told.await.unwrap(), journal.reopen(Fate::Dead))
 }
 
 /// Scripts that ask twice, with something before, between and after.
@@ -179,17 +209,7 @@ async fn a_run_that_was_killed_goes_on_from_the_last_time_it_was_put_away() {
     let journal = MemoryJournal::new();
     let script = "let s = 0; for (let n = 0; n < 25; n++) s += (await tools.fake.get({ n })).n;
         await Promise.race([tools.fake.hangs({}), tools.fake.get({ n: 99 }).then(() => tools.fake.hangs({ more: 1 }))]); return s";
-    let first = process(&journal, 10);
-    let (id, told) = tokio::sync::oneshot::channel();
-    let id = Mutex::new(Some(id));
-    let on_start = |run| id.lock().unwrap().take().unwrap().send(run).unwrap();
-    let run = first.runtime.run(RunRequest::new(script, Origin::default()), &on_start);
-    tokio::select! {
-        report = run => panic!("it ended: {report:?}"),
-        () = async { while first.seen.lock().unwrap().count("hangs") < 2 { tokio::time::sleep(std::time::Duration::from_millis(2)).await } } => {}
-    }
-    let id = told.await.unwrap();
-    let journal = journal.reopen(Fate::Dead);
+    let (id, journal) = killed(&journal, process(&journal, 10), script, "hangs", 2).await;
     let Restored::Fits { last, after, .. } = journal.snapshot(id).await.unwrap() else { panic!("it was not put away") };
     // Two records for each result, of which twenty are in it.
     assert!(last.0 >= 40 && after.len() <= 20, "{last:?} {}", after.len());
