@@ -304,3 +304,30 @@ fn a_run_waits_for_a_source_that_is_gone_and_goes_on_when_it_is_back() {
     let report = resume(&place, &id).expect(0).json();
     assert_eq!(report["result"], json!({ "finished": CALLS, "interrupted": 0 }));
 }
+
+/// Two processes and one run: the one that stood still wakes up and finds that the run is no longer its own.
+#[test]
+fn an_owner_that_was_stopped_and_wakes_up_writes_nothing_and_its_tool_ends() {
+    let gate = 20;
+    let place = place("safe", gate);
+    let running = start(&place);
+    let tool = place.read("reached").trim().to_owned();
+    running.signal("STOP");
+    let listed = place.run(&["runs", "list", "--output", "json"]).expect(0).json();
+    let id = listed["runs"][0]["run_id"].as_str().unwrap().to_owned();
+    // It is alive as far as anybody can see, so it is not taken without a word.
+    let refused = resume(&place, &id).expect(1);
+    assert!(refused.stderr.contains("--take"), "{refused}");
+    let report = place.run(&["runs", "resume", &id, "--take", "--output", "json"]).expect(0).json();
+    assert_eq!(report["result"], json!({ "finished": CALLS, "interrupted": 0 }));
+    // Its tool goes on when it does, and what it then says comes too late.
+    running.signal("CONT");
+    place.command("kill").args(["-TERM", &tool]).status().unwrap();
+    let late = running.end();
+    assert_eq!(late.code, Some(1), "{late}");
+    assert!(late.stderr.contains("another") || late.stderr.contains("taken"), "{late}");
+    assert!(until(|| !std::path::Path::new(&format!("/proc/{tool}")).exists()));
+    assert_eq!(lines(&place), once_each_but(gate, 2));
+    let shown = place.run(&["runs", "show", &id, "--output", "json"]).expect(0).json();
+    assert_eq!(shown["status"], "completed");
+}
