@@ -200,6 +200,21 @@ fn the_architecture_names_every_crate_and_only_tests_that_exist() {
 }
 
 #[test]
+fn unsafe_code_is_in_one_test() {
+    let allowed = |text: &str| text.contains(concat!("unsafe", "_code"));
+    let places: Vec<PathBuf> = texts()
+        .into_iter()
+        .filter(|(path, text)| path.extension().is_some_and(|end| end == "rs") && allowed(text))
+        .map(|(path, _)| path)
+        .filter(|path| !path.ends_with("tidy.rs"))
+        .collect();
+    assert!(
+        matches!(&places[..], [one] if one.ends_with("crates/journal/tests/it/power_loss.rs")),
+        "the lint on unsafe code is switched off in {places:?}"
+    );
+}
+
+#[test]
 fn what_is_said_to_prove_durability_exists() {
     let page = text(&root().join("docs/durability.md"));
     let rust: String = texts().into_iter().filter(|(path, _)| path.ends_with(".rs")).map(|(_, text)| text).collect();

@@ -6,5 +6,6 @@ mod golden;
 mod memory;
 mod open;
 mod power_cut;
+mod power_loss;
 mod processes;
 mod sqlite;
