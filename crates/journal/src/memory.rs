@@ -21,6 +21,8 @@ use crate::{
 pub struct MemoryJournal {
     data: Arc<Mutex<Data>>,
     owner: OwnerId,
+    /// What a power cut would leave, where that is played.
+    flushed: Option<Arc<Mutex<Data>>>,
 }
 
 /// What becomes of the old owner when a [`MemoryJournal`] is opened again.
@@ -60,7 +62,7 @@ struct Snapshot {
 impl MemoryJournal {
     /// Makes an empty journal.
     pub fn new() -> Self {
-        Self { data: Arc::default(), owner: OwnerId::random() }
+        Self { data: Arc::default(), owner: OwnerId::random(), flushed: None }
     }
 
     /// Opens the same journal as another owner, as a new process would.
@@ -72,7 +74,7 @@ impl MemoryJournal {
             }
             Fate::Alive => {}
         }
-        Self { data: Arc::clone(&self.data), owner: OwnerId::random() }
+        Self { data: Arc::clone(&self.data), owner: OwnerId::random(), flushed: self.flushed.clone() }
     }
 
     // A panic elsewhere cannot leave the data half changed: each change is judged first and then made.
@@ -90,6 +92,13 @@ impl MemoryJournal {
             });
         }
         Ok(data)
+    }
+
+    /// Keeps what a power cut would leave.
+    fn flush(&self, flush: Flush, data: &Data) {
+        if let (Flush::Disk, Some(flushed)) = (flush, &self.flushed) {
+            *flushed.lock().unwrap_or_else(PoisonError::into_inner) = data.clone();
+        }
     }
 
     fn lease(&self, run: RunId, fence: u64, restarts: u32) -> Lease {
@@ -197,11 +206,18 @@ fn found(seq: u64, record: Sealed, link: Link) -> Found {
 
 #[async_trait]
 impl Journal for MemoryJournal {
-    async fn create(&self, run: RunId, start: &Started, blobs: &[Vec<u8>], _: Flush) -> Result<Lease, JournalError> {
+    async fn create(
+        &self,
+        run: RunId,
+        start: &Started,
+        blobs: &[Vec<u8>],
+        flush: Flush,
+    ) -> Result<Lease, JournalError> {
         let new = NewRun::new(run, start, blobs)?;
         let mut data = self.to_write()?;
         data.can_create(run)?;
         data.create(new, self.owner);
+        self.flush(flush, &data);
         Ok(self.lease(run, 1, 0))
     }
 
@@ -211,7 +227,7 @@ impl Journal for MemoryJournal {
         at: Seq,
         last: &Record,
         next: Successor<'_>,
-        _: Flush,
+        flush: Flush,
     ) -> Result<Lease, JournalError> {
         let append = Append::new(old, at, std::slice::from_ref(last))?;
         let new = NewRun::new(next.run, next.start, next.blobs)?;
@@ -219,6 +235,7 @@ impl Journal for MemoryJournal {
         data.can_create(next.run)?;
         data.append(append)?;
         data.create(new, self.owner);
+        self.flush(flush, &data);
         Ok(self.lease(next.run, 1, 0))
     }
 
@@ -236,9 +253,12 @@ impl Journal for MemoryJournal {
         Ok(self.lease(run, kept.head.fence, kept.head.restarts))
     }
 
-    async fn append(&self, lease: &Lease, at: Seq, records: &[Record], _: Flush) -> Result<(), JournalError> {
+    async fn append(&self, lease: &Lease, at: Seq, records: &[Record], flush: Flush) -> Result<(), JournalError> {
         let append = Append::new(lease, at, records)?;
-        self.to_write()?.append(append)
+        let mut data = self.to_write()?;
+        data.append(append)?;
+        self.flush(flush, &data);
+        Ok(())
     }
 
     async fn put_away(
@@ -247,10 +267,13 @@ impl Journal for MemoryJournal {
         at: Seq,
         records: &[Record],
         snapshot: Vec<u8>,
-        _: Flush,
+        flush: Flush,
     ) -> Result<(), JournalError> {
         let append = Append::new(lease, at, records)?.with_snapshot(snapshot)?;
-        self.to_write()?.append(append)
+        let mut data = self.to_write()?;
+        data.append(append)?;
+        self.flush(flush, &data);
+        Ok(())
     }
 
     async fn release(&self, lease: Lease) -> Result<(), JournalError> {
@@ -365,12 +388,32 @@ impl MemoryJournal {
         kept.records = records.into_iter().map(Into::into).collect();
     }
 
+    /// Makes an empty journal that remembers what was flushed; see [`lose_power`](Self::lose_power).
+    #[must_use]
+    pub fn on_a_disk() -> Self {
+        Self { flushed: Some(Arc::default()), ..Self::new() }
+    }
+
+    /// Opens what a power cut leaves of a journal that is on a disk: everything up to the last commit that was flushed.
+    #[must_use]
+    pub fn lose_power(&self) -> Self {
+        let flushed = self.flushed.as_ref().expect("the test made it on a disk");
+        let data = flushed.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Self { data: Arc::new(Mutex::new(data)), owner: OwnerId::random(), flushed: Some(Arc::default()) }
+            .reopen_dead(self.owner)
+    }
+
+    fn reopen_dead(self, owner: OwnerId) -> Self {
+        self.data().dead.insert(owner);
+        self
+    }
+
     /// Makes a journal of its own with all that is in this one, opened by another owner, while the one of this one is dead there.
     #[must_use]
     pub fn copy(&self) -> Self {
         let mut data = self.data().clone();
         data.dead.insert(self.owner);
-        Self { data: Arc::new(Mutex::new(data)), owner: OwnerId::random() }
+        Self { data: Arc::new(Mutex::new(data)), owner: OwnerId::random(), flushed: None }
     }
 
     /// Changes what was put away of `run`, for tests; what is left empty is gone.

@@ -1,13 +1,15 @@
 //! What becomes of a call that was out at a crash: by the policy when it was asked for, and by today's.
 
-use refrain_journal::MemoryJournal;
-use refrain_runtime::{Replay, Take, Tool};
+use std::sync::Arc;
+
+use refrain_journal::{Journal as _, MemoryJournal};
+use refrain_runtime::{Clock, Durability, Replay, Runtime, SystemClock, Take, Tool};
 use serde_json::json;
 
 use crate::{
     fake::{Answer, Fake},
     host::{notes, value},
-    snapshots::{killed, process_with},
+    snapshots::{Process, killed, process_with},
 };
 
 fn get(replay: Replay, answer: Answer) -> Fake {
@@ -60,4 +62,78 @@ async fn a_probe_that_is_not_there_leaves_the_outcome_unknown_and_says_so() {
     let report = second.runtime.resume(id, Take::IfFree).await.unwrap();
     assert_eq!(value(&report), Some(json!("interrupted")));
     assert!(notes(&report, "tool")[0].message.contains("`fake.look`"), "{:?}", report.notes);
+}
+
+/// The crash table's rows on power: eighteen reads, a cut while one is out.
+#[tokio::test]
+async fn a_power_cut_repeats_only_reads_and_with_durability_power_only_the_one_in_flight() {
+    let script = "let s = 0; for (let n = 1; n <= 18; n++) { s += (await tools.fake.get({ n })).n; if (n === 9) await tools.fake.hangs({}) } return s";
+    for (durability, most_again) in [(Durability::Power, 0), (Durability::Effects, 9), (Durability::Process, 9)] {
+        let disk = MemoryJournal::on_a_disk();
+        let tools = || vec![Fake::echo("get").safe(), Fake::hang("hangs").safe()];
+        let first = process_with(&disk, tools(), |settings| settings.durability = durability);
+        // The run itself is flushed with its first decisive commit, or never: nothing is lost by starting anew.
+        let (id, _) = killed(&disk, first, script, "hangs", 1).await;
+        let left = disk.lose_power();
+        if left.read(id).await.is_err() {
+            assert_ne!(durability, Durability::Power);
+            continue;
+        }
+        let done = vec![Fake::echo("get").safe(), Fake::echo("hangs").safe()];
+        let second = process_with(&left, done, |settings| settings.durability = durability);
+        let report = second.runtime.resume(id, Take::IfFree).await.unwrap();
+        assert_eq!(value(&report), Some(json!(171)));
+        assert!(second.seen.lock().unwrap().count("get") <= 9 + most_again, "{durability:?}");
+    }
+}
+
+#[tokio::test]
+async fn after_a_write_left_a_power_cut_repeats_reads_since_then_and_never_the_write() {
+    let script = "for (let n = 1; n <= 5; n++) await tools.fake.get({ n });
+        const put = await tools.fake.put({ n: 1 }).catch((e) => e.code);
+        for (let n = 6; n <= 9; n++) await tools.fake.get({ n });
+        await tools.fake.hangs({}); return put.n ?? put";
+    // The power goes while the write is out, and after its answer.
+    for (put, hung, expected, again) in
+        [(Fake::hang("put"), "put", json!("interrupted"), 4), (Fake::echo("put"), "hangs", json!(1), 4)]
+    {
+        let disk = MemoryJournal::on_a_disk();
+        let first = process_with(&disk, vec![Fake::echo("get").safe(), put, Fake::hang("hangs").safe()], |_| {});
+        let (id, _) = killed(&disk, first, script, hung, 1).await;
+        let left = disk.lose_power();
+        let tools = vec![Fake::echo("get").safe(), Fake::echo("put"), Fake::echo("hangs").safe()];
+        let second = process_with(&left, tools, |_| {});
+        let report = second.runtime.resume(id, Take::IfFree).await.unwrap();
+        assert_eq!(value(&report), Some(expected), "{hung}");
+        assert_eq!(second.seen.lock().unwrap().count("put"), 0, "{hung}: never a second write");
+        assert_eq!(second.seen.lock().unwrap().count("get"), again, "{hung}: the reads since");
+    }
+}
+
+#[tokio::test]
+async fn the_clock_of_a_script_does_not_go_back_where_that_of_the_machine_does() {
+    let journal = MemoryJournal::new();
+    let script = "await tools.fake.get({}); const before = Date.now(); await tools.fake.hangs({}); await tools.fake.get({}); return Date.now() - before";
+    let tools = |hangs| vec![Fake::echo("get").safe(), hangs];
+    let mut first = process_with(&journal, tools(Fake::hang("hangs").safe()), |_| {});
+    first.runtime = at(&first, &journal, 1_700_003_600_000);
+    let (id, journal) = killed(&journal, first, script, "hangs", 1).await;
+    let second = process_with(&journal, tools(Fake::echo("hangs").safe()), |_| {});
+    let report = at(&second, &journal, 1_700_000_000_000).resume(id, Take::IfFree).await.unwrap();
+    assert_eq!(value(&report), Some(json!(0)));
+}
+
+/// The same process at another time.
+fn at(process: &Process, journal: &MemoryJournal, ms: i64) -> Runtime {
+    struct At(i64);
+    impl Clock for At {
+        fn now_ms(&self) -> i64 {
+            self.0
+        }
+
+        fn instant(&self) -> std::time::Instant {
+            SystemClock.instant()
+        }
+    }
+    Runtime::with_journal(process.runtime.settings().clone(), Arc::new(journal.clone()), Arc::new(At(ms)))
 }
