@@ -27,4 +27,5 @@ measure: ## print start-up times, and what the engine costs (builds in release m
 	cargo run -q --release -p refrain-engine --example crowd
 	cargo run -q --release -p refrain-engine --example stopping
 	cargo run -q --release -p refrain-runtime --example preflight
+	cargo run -q --release -p refrain-runtime --example durable
 	cargo run -q --release -p refrain-runtime --example beside
