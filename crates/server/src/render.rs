@@ -78,8 +78,19 @@ fn failure(error: &ErrorReport) -> String {
     parts.join("\n\n")
 }
 
+/// The beginning of arguments, for a line.
+fn short(args: &str) -> &str {
+    &args[..args.floor_char_boundary(300)]
+}
+
 fn waiting(waiting: &Waiting) -> String {
     let mut line = format!("- {} `{}`", waiting.kind.as_str(), waiting.id);
+    if let Some(args) = &waiting.args {
+        let _ = write!(line, " {}", short(args.as_str()));
+    }
+    if let Some(due) = &waiting.due {
+        let _ = write!(line, ", goes on by itself at {due}");
+    }
     if let (Some(expected), Some(actual)) = (&waiting.expected, &waiting.actual) {
         let _ = write!(line, ": expected {expected}, and the script made {actual}");
     }

@@ -202,7 +202,8 @@ fn report_schema() -> Value {
             "waiting": {"type": "array", "description": "Only when parked.", "items": {
                 "type": "object",
                 "properties": {
-                    "id": text(), "kind": text(), "call": count(), "expected": text(), "actual": text(),
+                    "id": text(), "kind": text(), "call": count(), "tool": text(), "args": {}, "due": text(),
+                    "expected": text(), "actual": text(), "after": text(),
                     "next": {"type": "string", "description": "What to do, as a command."},
                 },
                 "required": ["id", "kind", "next"],

@@ -3,6 +3,8 @@
 //!
 //! `cargo test -p refrain-cli --test it crash_table -- --nocapture` prints it as `docs/durability.md` has it.
 
+#![expect(clippy::print_stdout, reason = "the table is for the documentation")]
+
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};

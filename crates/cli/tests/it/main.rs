@@ -5,6 +5,7 @@ mod crash;
 mod crash_table;
 mod demo;
 mod failures;
+mod left_behind;
 mod listings;
 mod mcp;
 mod observed;
