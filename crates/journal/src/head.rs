@@ -16,7 +16,7 @@ use crate::{
 const MOST_BYTES: usize = 512 << 20;
 
 /// A value longer than this is kept apart, under its hash: equal ones once, and read only when it is asked for.
-const LARGE_BYTES: usize = 64 << 10;
+const LARGE_BYTES: usize = 16 << 10;
 
 /// The current end of a run.
 #[derive(Clone, Debug)]

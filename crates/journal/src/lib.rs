@@ -139,7 +139,7 @@ pub trait Journal: Send + Sync {
     /// that another owner took is no error.
     async fn release(&self, lease: Lease) -> Result<(), JournalError>;
 
-    /// Returns every record of `run` in order, after checking the whole chain. A value of more than 64 KiB is
+    /// Returns every record of `run` in order, after checking the whole chain. A value of more than 16 KiB is
     /// [`Outcome::Blob`], and [`blob`](Self::blob) gives it.
     ///
     /// # Errors

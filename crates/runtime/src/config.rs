@@ -111,6 +111,9 @@ pub enum Durability {
 pub struct LimitSettings {
     /// Active time over all attempts, in milliseconds.
     pub timeout_ms: u64,
+    /// Time from the start to the end, in milliseconds, however much of it the run was active. None without an end.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub deadline_ms: Option<u64>,
     /// Computing, in units of fuel.
     pub cpu_fuel: u64,
     /// Memory of the sandbox, in MiB.
@@ -135,6 +138,7 @@ impl Default for LimitSettings {
     fn default() -> Self {
         Self {
             timeout_ms: 60_000,
+            deadline_ms: None,
             cpu_fuel: 250_000_000_000,
             memory_mb: 128,
             calls: 1_000,

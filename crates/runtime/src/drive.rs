@@ -95,7 +95,8 @@ impl Drive<'_> {
         let before = run.active_before_ms();
         let stopper = sandbox.stopper();
         if let Begin::Script { javascript, start } = begin {
-            let first = self.ticker.compute(deadline, stopper.clone(), sandbox.start(javascript, start)).await;
+            let until = deadline.filter(|_| !run.is_replaying());
+            let first = self.ticker.compute(until, stopper.clone(), sandbox.start(javascript, start)).await;
             run.turned(first);
         }
         let mut results = 0;
@@ -120,7 +121,9 @@ impl Drive<'_> {
                             .await
                             .map_err(|error| RuntimeError::Bug { what: format!("packing a result broke: {error}") })?;
                     }
-                    let turn = self.ticker.compute(deadline, stopper.clone(), sandbox.feed(&delivery)).await;
+                    // What was done before took its time then; stopped on the way, it would seem to be another script.
+                    let until = deadline.filter(|_| !run.is_replaying());
+                    let turn = self.ticker.compute(until, stopper.clone(), sandbox.feed(&delivery)).await;
                     run.turned(turn);
                     results += 1;
                 }

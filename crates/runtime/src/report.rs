@@ -386,8 +386,9 @@ impl Report {
         script: &Script<'_>,
         limits: &LimitSettings,
         usage: Usage,
+        is_late: bool,
     ) -> Self {
-        let error = error_of(run, end, script, limits);
+        let error = error_of(run, end, script, limits, is_late);
         let status = match (run.cancelling(), &error) {
             (Some(_), _) => ReportStatus::Cancelled,
             (None, Some(_)) => ReportStatus::Failed,
@@ -626,7 +627,7 @@ fn cancelled(cancelling: &Cancelling, end: &End) -> Note {
     Note::new("cancelled", format!("the run was cancelled{reason}{ended}"))
 }
 
-fn error_of(run: &Run, end: &End, script: &Script<'_>, limits: &LimitSettings) -> Option<ErrorReport> {
+fn error_of(run: &Run, end: &End, script: &Script<'_>, limits: &LimitSettings, is_late: bool) -> Option<ErrorReport> {
     Some(match end {
         End::Returned(_) => return None,
         End::Threw(thrown) => threw(thrown).at(&thrown.frames, script).with_name(script),
@@ -634,7 +635,7 @@ fn error_of(run: &Run, end: &End, script: &Script<'_>, limits: &LimitSettings) -
             ErrorKind::Stalled,
             "the script waits for something and no call, timer or question is pending",
         ),
-        End::Stopped(stop, frames) => stopped(run, stop, limits).at(frames, script),
+        End::Stopped(stop, frames) => stopped(run, stop, limits, is_late).at(frames, script),
     })
 }
 
@@ -658,15 +659,18 @@ fn threw(thrown: &Thrown) -> ErrorReport {
     error
 }
 
-fn stopped(run: &Run, stop: &Stop, limits: &LimitSettings) -> ErrorReport {
+fn stopped(run: &Run, stop: &Stop, limits: &LimitSettings, is_late: bool) -> ErrorReport {
     match stop {
         Stop::Asked => {
             let doing = run
                 .stopped_in()
                 .map_or(String::from("computed"), |made| format!("waited for call {}, `{}`", made.call, made.path));
-            let told =
-                format!("the run was stopped after its {} ms (`timeout_ms`), while it {doing}", limits.timeout_ms);
-            ErrorReport::new(ErrorKind::Timeout, told).with_setting("timeout_ms")
+            let (ms, setting) = match limits.deadline_ms {
+                Some(deadline_ms) if is_late => (deadline_ms, "deadline_ms"),
+                _ => (limits.timeout_ms, "timeout_ms"),
+            };
+            let told = format!("the run was stopped after its {ms} ms (`{setting}`), while it {doing}");
+            ErrorReport::new(ErrorKind::Timeout, told).with_setting(setting)
         }
         Stop::Memory => {
             let told = format!("the script used up its memory of {} MiB (`memory_mb`)", limits.memory_mb);

@@ -212,6 +212,8 @@ pub(crate) struct Rules {
     pub(crate) durability: Durability,
     pub(crate) on_interrupted: OnInterrupted,
     pub(crate) park_after_ms: u64,
+    /// When the run has to be over, in milliseconds since 1970.
+    pub(crate) deadline_ms: Option<i64>,
 }
 
 /// A run and everything that decides its next step.
@@ -489,6 +491,11 @@ impl Run {
             }
         };
         Err(CallError::new(ErrorCode::UnknownTool, format!("unknown tool `{root}.{name}`{hint}")))
+    }
+
+    /// Whether the run had to be over by now.
+    pub(crate) fn is_late(&self, now_ms: i64) -> bool {
+        self.rules.deadline_ms.is_some_and(|deadline_ms| deadline_ms <= now_ms)
     }
 
     /// Ends the waiting script from outside.

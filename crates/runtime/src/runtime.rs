@@ -158,7 +158,12 @@ impl Runtime {
             // Time that the run had used up is no reason not to clean up.
             time_left: match run.cancelling() {
                 Some(_) => self.settings.cleanup,
-                None => Duration::from_millis(limits.timeout_ms.saturating_sub(before)),
+                None => {
+                    let active_ms = limits.timeout_ms.saturating_sub(before);
+                    let until_ms = deadline_ms(started, &limits).map(|at_ms| at_ms.saturating_sub(self.clock.now_ms()));
+                    let until_ms = until_ms.map_or(u64::MAX, |ms| u64::try_from(ms).unwrap_or(0));
+                    Duration::from_millis(active_ms.min(until_ms))
+                }
             },
             drain: self.settings.drain,
             result_bytes: usize::try_from(limits.result_kb.saturating_mul(1024)).unwrap_or(usize::MAX),
@@ -203,7 +208,8 @@ impl Runtime {
             }
         }
         let end = run.end().ok_or_else(|| RuntimeError::Bug { what: "a run is over and has no end".into() })?;
-        let mut report = Report::of(id, &run, end, &script, &limits, usage);
+        let is_late = run.is_late(self.clock.now_ms());
+        let mut report = Report::of(id, &run, end, &script, &limits, usage, is_late);
         report.add_notes(notes);
         let rounded = rounded::note("`args`", started.args.as_str());
         report.notes.extend(rounded.map(|told| Note::new("value_changed", told)));
@@ -267,8 +273,9 @@ impl Runtime {
     }
 
     /// What the settings say about the steps of a run.
-    fn rules(&self) -> Rules {
+    fn rules(&self, started: &Started, limits: &LimitSettings) -> Rules {
         Rules {
+            deadline_ms: deadline_ms(started, limits),
             durability: self.settings.durability,
             on_interrupted: self.settings.on_interrupted,
             park_after_ms: u64::try_from(self.settings.park_after.as_millis()).unwrap_or(u64::MAX),
@@ -431,6 +438,11 @@ impl std::fmt::Debug for Runtime {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Runtime").field("journal", &self.settings.journal_url).finish_non_exhaustive()
     }
+}
+
+/// When a run has to be over, in milliseconds since 1970.
+fn deadline_ms(started: &Started, limits: &LimitSettings) -> Option<i64> {
+    limits.deadline_ms.map(|deadline_ms| started.started_ms.saturating_add_unsigned(deadline_ms))
 }
 
 /// What the sandbox is told of its run: every name under which a tool can be reached.

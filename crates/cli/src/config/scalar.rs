@@ -18,12 +18,11 @@ pub(crate) const SECTIONS: &[&str] = &["sources", "limits", "script", "journal",
 /// Sections of releases to come.
 pub(crate) const LATER_SECTIONS: &[&str] = &["policy"];
 /// Keys of releases to come.
-const LATER: &[(&str, &[&str])] = &[
-    ("limits", &["deadline_ms", "in_flight", "max_output_tokens"]),
-    ("sandbox", &["isolation"]),
-    ("serve", &["on_client_cancel"]),
-];
+const LATER: &[(&str, &[&str])] =
+    &[("limits", &["in_flight", "max_output_tokens"]), ("sandbox", &["isolation"]), ("serve", &["on_client_cancel"])];
 
+/// Ten years.
+const MOST_DEADLINE_MS: u64 = 10 * 366 * 24 * 60 * 60 * 1000;
 const MOST_KB: u64 = 512 << 10;
 const PREFIX: &str = "REFRAIN__";
 
@@ -77,6 +76,14 @@ const fn whole(
 const SCALARS: &[Scalar] = &[
     // Active time of a run. Since 0.1.
     whole("limits", "timeout_ms", 1..=MOST_MS, |all| all.limits.timeout_ms, |all, n| all.limits.timeout_ms = n),
+    // Time of a run from its start to its end, also while it waits; 0 for no end. Since 0.1.
+    whole(
+        "limits",
+        "deadline_ms",
+        0..=MOST_DEADLINE_MS,
+        |all| all.limits.deadline_ms.unwrap_or(0),
+        |all, n| all.limits.deadline_ms = Some(n).filter(|n| *n > 0),
+    ),
     // Computing of a run; a thousand million units take about a second. Since 0.1.
     whole("limits", "cpu_fuel", 1..=i64::MAX as u64, |all| all.limits.cpu_fuel, |all, n| all.limits.cpu_fuel = n),
     // The sandbox itself takes 2 MiB, and its addresses end at 4 GiB. Since 0.1.

@@ -135,7 +135,7 @@ async fn what_was_flushed_survives_any_power_cut_and_the_rest_is_there_in_order_
             let record = match dice.roll(3) {
                 0 => asked(call),
                 1 => answered(call, "1"),
-                _ => answered(call, &format!("\"{}\"", "x".repeat(dice.roll(60_000) as usize))),
+                _ => answered(call, &format!("\"{}\"", "x".repeat(dice.roll(15_000) as usize))),
             };
             let flush = if dice.roll(6) == 0 { Flush::Disk } else { Flush::Process };
             journal.append(&leases[n], Seq(call), std::slice::from_ref(&record), flush).await.unwrap();

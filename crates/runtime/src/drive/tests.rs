@@ -155,7 +155,12 @@ async fn attempt_of(
         journal.acquire(id, Take::IfFree, NOW).await?
     };
     let history = journal.read(id).await?.split_off(1);
-    let rules = Rules { durability: Durability::Effects, on_interrupted: OnInterrupted::Error, park_after_ms: 60_000 };
+    let rules = Rules {
+        durability: Durability::Effects,
+        on_interrupted: OnInterrupted::Error,
+        park_after_ms: 60_000,
+        deadline_ms: None,
+    };
     let run = Run::new(id, catalog(), rules, None, NOW);
     let run = if first { run } else { run.resumed(catalog(), history) };
     let mut run = run.correcting(earlier);
@@ -183,7 +188,7 @@ async fn attempt_of(
         )));
     }
     let script = Script { text: script, map: &prepared.map };
-    let report = Report::of(id, &run, run.end().unwrap(), &script, &limits, Usage::default());
+    let report = Report::of(id, &run, run.end().unwrap(), &script, &limits, Usage::default(), false);
     let mut records = run.asked_at_end();
     records.push(Record::Ended(refrain_journal::Ended {
         state: refrain_journal::EndState::Completed,

@@ -16,7 +16,9 @@ impl Run {
         }
         let open = || self.open.iter().filter_map(|call| self.made(*call));
         let waiting: Vec<Waiting> = open().map(|made| self.waiting(made)).collect();
-        let wake_ms = open().filter(|made| matches!(made.progress, Progress::Out)).filter_map(|made| made.due_ms).min();
+        let wake_ms = open().filter(|made| matches!(made.progress, Progress::Out)).filter_map(|made| made.due_ms);
+        // At its deadline there is something to do, whatever it waits for.
+        let wake_ms = wake_ms.chain(self.rules.deadline_ms).min();
         let told = Json::from_value(&serde_json::to_value(&waiting).unwrap_or_default());
         let mut records = Vec::new();
         if self.parked.as_ref() != Some(&told) {

@@ -115,7 +115,7 @@ impl Runtime {
             Why::Decided(decision) => decisions.push(decision),
             Why::Resumed | Why::Cancelled(_) => {}
         }
-        let mut run = Run::new(id, Arc::new(catalog), self.rules(), dialect, started.started_ms);
+        let mut run = Run::new(id, Arc::new(catalog), self.rules(&started, &limits), dialect, started.started_ms);
         let mut sandbox = None;
         if let Some((saved, waiting)) = restored {
             run = run.restored(saved);

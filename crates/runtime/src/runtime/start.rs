@@ -276,7 +276,8 @@ impl Runtime {
         dialect: Option<&'static Dialect>,
         earlier: Option<Earlier>,
     ) -> Result<Report, RuntimeError> {
-        let run = Run::new(lease.run(), ready.catalog, self.rules(), dialect, started.started_ms).correcting(earlier);
+        let rules = self.rules(started, &ready.limits);
+        let run = Run::new(lease.run(), ready.catalog, rules, dialect, started.started_ms).correcting(earlier);
         let (prepared, limits, notes) = (&ready.read.prepared, ready.limits, ready.notes);
         let attempt = Attempt { lease, run, started, prepared, limits, notes, restored: None };
         let mut report = self.drive(attempt).await?;

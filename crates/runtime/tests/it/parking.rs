@@ -280,3 +280,18 @@ async fn who_tends_brings_on_what_is_due_and_what_was_left_behind() {
     assert_eq!(runtime.resumable().await.unwrap(), [other]);
     tending.abort();
 }
+
+#[tokio::test]
+async fn a_deadline_counts_also_while_a_run_waits_and_admits_nothing_after_it() {
+    let host = Host::with([("fake", vec![Fake::echo("put")])], |settings| settings.limits.deadline_ms = Some(300));
+    let report = host.run("const ok = await ask('Sure?'); await tools.fake.put({ n: 1 }); return ok").await;
+    let id = report.run_id.unwrap();
+    assert_eq!(waits(&report).len(), 1);
+    assert!(host.runtime.show(id).await.unwrap().run.wake_ms.is_some(), "it is looked at when its time is up");
+    tokio::time::sleep(Duration::from_millis(350)).await;
+    assert_eq!(host.runtime.resumable().await.unwrap(), [id]);
+    let report = answer(&host, id, 1, given(json!(true))).await.unwrap();
+    let error = report.error.unwrap();
+    assert_eq!((error.kind, error.setting.as_deref()), (refrain_runtime::ErrorKind::Timeout, Some("deadline_ms")));
+    assert_eq!(host.seen().count("put"), 0);
+}
