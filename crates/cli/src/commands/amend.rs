@@ -44,7 +44,7 @@ pub(crate) async fn amend(context: &Context, args: AmendArgs) -> Result<Exit, Co
     let report = match runtime.amend(old, request, &|id| context.started(id)).await {
         Ok(report) => report,
         Err(error) => {
-            return Err(held(&runtime, old, args.take, error, &format!("refrain amend {old} FILE --take")).await);
+            return Err(held(args.take, error, &format!("refrain amend {old} FILE --take")));
         }
     };
     let exit = report::print(&context.ui, &report)?;

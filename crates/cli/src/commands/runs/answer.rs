@@ -58,7 +58,7 @@ pub(crate) async fn answer(context: &Context, args: AnswerArgs) -> Result<Exit, 
     let report = match runtime.answer(id, take, Decision { call: args.call, what, by }).await {
         Ok(report) => report,
         Err(error) => {
-            return Err(held(&runtime, id, args.take, error, "add `--take`").await);
+            return Err(held(args.take, error, &format!("refrain runs answer {id} {} … --take", args.call)));
         }
     };
     let exit = report::print(&context.ui, &report)?;

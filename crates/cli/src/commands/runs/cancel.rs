@@ -34,7 +34,7 @@ pub(crate) async fn cancel(context: &Context, args: CancelArgs) -> Result<Exit, 
     let report = match runtime.cancel(id, take, args.reason).await {
         Ok(report) => report,
         Err(error) => {
-            return Err(held(&runtime, id, args.take, error, &format!("refrain runs cancel {id} --take")).await);
+            return Err(held(args.take, error, &format!("refrain runs cancel {id} --take")));
         }
     };
     let exit = report::print(&context.ui, &report)?;

@@ -1,6 +1,6 @@
 //! `runs resume`.
 
-use refrain_runtime::{JournalError, OnDivergence, ReportStatus, RunId, Runtime, RuntimeError, Take};
+use refrain_runtime::{JournalError, OnDivergence, ReportStatus, Runtime, RuntimeError, Take};
 use serde_json::json;
 
 use crate::{commands::report, config::Need, context::Context, error::CommandError, exit::Exit};
@@ -48,7 +48,7 @@ pub(crate) async fn resume(context: &Context, args: ResumeArgs) -> Result<Exit, 
     let report = match runtime.resume(id, take).await {
         Ok(report) => report,
         Err(error) => {
-            return Err(held(&runtime, id, args.take, error, &format!("refrain runs resume {id} --take")).await);
+            return Err(held(args.take, error, &format!("refrain runs resume {id} --take")));
         }
     };
     let exit = report::print(&context.ui, &report)?;
@@ -91,19 +91,11 @@ async fn all(context: &Context, runtime: Runtime) -> Result<Exit, CommandError> 
 }
 
 /// The error, with the command that takes the run from an owner that is alive.
-pub(in crate::commands) async fn held(
-    runtime: &Runtime,
-    id: RunId,
-    is_taken: bool,
-    error: RuntimeError,
-    taking: &str,
-) -> CommandError {
-    let owner = match runtime.show(id).await {
-        Ok(detail) if !is_taken => detail.run.owner,
-        _ => None,
-    };
-    match owner {
-        Some(_) => CommandError::failed(error.to_string()).with_hint(format!("if its owner is stuck: `{taking}`")),
-        None => error.into(),
+pub(in crate::commands) fn held(is_taken: bool, error: RuntimeError, taking: &str) -> CommandError {
+    match error {
+        RuntimeError::Journal(JournalError::Held { .. } | JournalError::Conflict { .. }) if !is_taken => {
+            CommandError::failed(error.to_string()).with_hint(format!("if its owner is stuck: `{taking}`"))
+        }
+        error => error.into(),
     }
 }
