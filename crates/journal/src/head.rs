@@ -209,6 +209,11 @@ impl Head {
         Ok(())
     }
 
+    /// Whether what is written with this lease would be taken.
+    pub(crate) fn is_held_by(&self, lease: &Lease) -> bool {
+        self.fence == lease.fence() && !self.state.is_over()
+    }
+
     /// Refuses a run that has ended.
     pub(crate) fn open(&self, run: RunId) -> Result<(), JournalError> {
         if self.state.is_over() { Err(JournalError::Over { run }) } else { Ok(()) }

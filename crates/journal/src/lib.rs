@@ -129,6 +129,13 @@ pub trait Journal: Send + Sync {
         flush: Flush,
     ) -> Result<(), JournalError>;
 
+    /// Returns whether the lease still holds its run: nobody has taken it, and it is neither parked nor over.
+    ///
+    /// # Errors
+    ///
+    /// [`JournalError::NotFound`], and the store's own.
+    async fn holds(&self, lease: &Lease) -> Result<bool, JournalError>;
+
     /// Lets the run go. Decides nothing about it: the next owner goes on from its records.
     ///
     /// Dropping a lease does the same, without waiting and without an answer.

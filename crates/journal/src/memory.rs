@@ -276,6 +276,10 @@ impl Journal for MemoryJournal {
         Ok(())
     }
 
+    async fn holds(&self, lease: &Lease) -> Result<bool, JournalError> {
+        Ok(self.data().run(lease.run())?.head.is_held_by(lease))
+    }
+
     async fn release(&self, lease: Lease) -> Result<(), JournalError> {
         let (run, fence) = lease.end();
         self.to_write()?.let_go(run, fence);

@@ -10,7 +10,7 @@ use std::{
 use async_trait::async_trait;
 use refrain_catalog::{CallError, CallOutput, CallRequest, ErrorCode, Sources};
 use refrain_engine::{Sandbox, Start, Stop};
-use refrain_journal::{Flush, Journal, Json, Lease, Outcome};
+use refrain_journal::{Flush, Journal, JournalError, Json, Lease, Outcome, Seq};
 use tokio::task::JoinSet;
 
 use crate::{
@@ -28,6 +28,9 @@ mod tests;
 
 /// Fuel after which it pays to keep what was computed: some seconds of it.
 const FUEL_BETWEEN: u64 = 10_000_000_000;
+
+/// How often a run that waits looks whether it is still its own.
+const LOOK_EVERY: Duration = Duration::from_secs(2);
 
 /// Levels that the sandbox has stack for when it builds a result.
 const MAX_LEVELS: usize = 1000;
@@ -81,6 +84,7 @@ pub(crate) enum Driven {
 }
 
 type Replies = JoinSet<(u32, Reply)>;
+type Joined = Result<(u32, Reply), tokio::task::JoinError>;
 
 impl Drive<'_> {
     /// Drives `run` in `sandbox` to its end.
@@ -145,11 +149,10 @@ impl Drive<'_> {
                             self.journal.put_away(self.lease, run.next_seq(), &[], bytes, Flush::Process).await?;
                         }
                     }
-                    if let Some(joined) = until(deadline, out.join_next()).await {
-                        match joined {
-                            Some(joined) => take(run, joined)?,
-                            None => return Err(bug("the run waits and no call is out")),
-                        }
+                    match self.wait(deadline, &mut out, run.next_seq()).await? {
+                        Some(Some(joined)) => take(run, joined)?,
+                        Some(None) => return Err(bug("the run waits and no call is out")),
+                        None => {}
                     }
                 }
                 Step::Drain => {
@@ -175,6 +178,25 @@ impl Drive<'_> {
                 }
                 Step::End => return Ok(Driven::Over),
                 Step::Diverged(divergence) => return Ok(Driven::Diverged(divergence)),
+            }
+        }
+    }
+
+    /// Waits for a call that is out. A run that somebody else took meanwhile is over for this process, and its calls end with it,
+    /// however long they would have been out.
+    async fn wait(
+        &self,
+        deadline: Option<Instant>,
+        out: &mut Replies,
+        at: Seq,
+    ) -> Result<Option<Option<Joined>>, RuntimeError> {
+        loop {
+            tokio::select! {
+                joined = until(deadline, out.join_next()) => return Ok(joined),
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+            }
+            if !self.journal.holds(self.lease).await? {
+                return Err(JournalError::Conflict { run: self.lease.run(), at }.into());
             }
         }
     }

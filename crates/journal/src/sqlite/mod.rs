@@ -155,6 +155,12 @@ impl Journal for SqliteJournal {
         self.write(Write::Append(Box::new(append)), flush).await.map(|_| ())
     }
 
+    async fn holds(&self, lease: &Lease) -> Result<bool, JournalError> {
+        let run = lease.run();
+        let head = self.readers.with(move |reader| read::head_of(reader, run)).await?;
+        Ok(head.is_held_by(lease))
+    }
+
     async fn release(&self, lease: Lease) -> Result<(), JournalError> {
         let (run, fence) = lease.end();
         self.write(Write::Release { run, fence }, Flush::Process).await.map(|_| ())

@@ -8,21 +8,26 @@ use super::owners::Owners;
 use super::readers::Reader;
 use crate::chain::{Found, Link, verify};
 use crate::export::named;
-use crate::head::restored;
+use crate::head::{Head, restored};
 use crate::{
     BlobHash, Exported, JournalError, Json, Listing, OpenRun, Owner, OwnerId, Record, Restored, RunId, Summary,
 };
 
+/// Reads the head of a run.
+pub(super) fn head_of(reader: &Reader<'_>, run: RunId) -> Result<Head, JournalError> {
+    head(&reader.open, run).map_err(|error| reader.fault(error))?.ok_or(JournalError::NotFound { run })
+}
+
 /// Reads a run and checks its chain.
 pub(super) fn records(reader: &Reader<'_>, run: RunId) -> Result<Vec<Record>, JournalError> {
-    let head = head(&reader.open, run).map_err(|error| reader.fault(error))?.ok_or(JournalError::NotFound { run })?;
+    let head = head_of(reader, run)?;
     let found = found(reader, run, i64::MIN, i64::MAX).map_err(|error| reader.fault(error))?;
     verify(run, &found, head.records, &head.link)
 }
 
 /// Reads the snapshot of a run with what came after it.
 pub(super) fn snapshot(reader: &Reader<'_>, run: RunId) -> Result<Restored, JournalError> {
-    let head = head(&reader.open, run).map_err(|error| reader.fault(error))?.ok_or(JournalError::NotFound { run })?;
+    let head = head_of(reader, run)?;
     let read = || {
         let sql = "SELECT seq, link, bytes FROM snapshots WHERE run = ?1";
         let row = |row: &Row<'_>| {

@@ -108,7 +108,9 @@ pub async fn only_the_next_number_is_taken(bench: &dyn Bench) {
 pub async fn a_late_writer_is_refused(bench: &dyn Bench) {
     let (old, new) = (bench.open().await, bench.open().await);
     let late = old.create(run(1), &start("return 1"), &[], Flush::Process).await.unwrap();
+    assert!(old.holds(&late).await.unwrap());
     let lease = new.acquire(run(1), Take::ByForce, NOW).await.unwrap();
+    assert!(!old.holds(&late).await.unwrap() && new.holds(&lease).await.unwrap());
     assert_eq!(lease.fence(), 2);
     let error = old.append(&late, Seq(1), &[asked(1)], Flush::Process).await.unwrap_err();
     assert!(matches!(error, JournalError::Conflict { .. }), "{error:?}");

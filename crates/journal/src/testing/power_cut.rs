@@ -112,6 +112,10 @@ impl Journal for PowerCut {
         self.write(self.journal.replace(old, at, last, next, flush)).await
     }
 
+    async fn holds(&self, lease: &Lease) -> Result<bool, JournalError> {
+        self.on()?.holds(lease).await
+    }
+
     async fn release(&self, lease: Lease) -> Result<(), JournalError> {
         self.on()?.release(lease).await
     }
