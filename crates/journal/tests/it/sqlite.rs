@@ -140,6 +140,7 @@ async fn a_lease_outlives_its_store_without_harm() {
 }
 
 /// Bytes of the file are changed one by one, and everything is read: whatever comes back is either refused or as it was.
+#[expect(clippy::disallowed_methods, reason = "how often is asked for where the test is started")]
 #[tokio::test]
 async fn a_file_with_any_byte_changed_is_refused_or_harmless() {
     let bench = SqliteBench::new();
