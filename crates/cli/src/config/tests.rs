@@ -95,7 +95,7 @@ policy = { person = "auto" }
 timeout_ms = 0
 memory_mb = 1.5
 calls = "many"
-deadline_ms = 5
+in_flight = 5
 [journal]
 url = "mysql://x"
 durability = "efects"
@@ -136,7 +136,7 @@ type = 5
     refrain.toml:4: `limits.timeout_ms` is the number 0; write a whole number from 1 to 31622400000
     refrain.toml:5: `limits.memory_mb` is the number 1.5; write a whole number from 4 to 4096
     refrain.toml:6: `limits.calls` is the text "many"; write a whole number from 0 to 1000000
-    refrain.toml:7: `limits.deadline_ms` comes with a later release; remove it until then
+    refrain.toml:7: `limits.in_flight` comes with a later release; remove it until then
     refrain.toml:9: `journal.url` is no address of a journal; write `sqlite:PATH`, or `memory:` to keep nothing
     refrain.toml:10: `journal.durability` is the text "efects"; write one of `effects`, `power`, `process`
     refrain.toml:12: `sources.a.type` is "mpc"; write one of `mcp`, `command`, `demo`
