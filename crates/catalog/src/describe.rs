@@ -32,6 +32,9 @@ pub struct Description {
     /// The tool.
     #[serde(flatten)]
     pub tool: Tool,
+    /// What its settings say in vain. For a person.
+    #[serde(default, skip)]
+    pub vain: Vec<String>,
 }
 
 /// One of the tools that were asked for, or why there is none.
@@ -83,6 +86,7 @@ impl Catalog {
             example: example::arguments(tool).map(|args| format!("await {call}({args})")),
             call,
             tool: tool.clone(),
+            vain: self.vain_settings(tool),
         }
     }
 

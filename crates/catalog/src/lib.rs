@@ -45,6 +45,7 @@ mod sources;
 mod tool;
 mod typescript;
 mod unseen;
+mod vain;
 
 pub use arguments::ArgumentRules;
 pub use catalog::{Catalog, SourceStatus, Status};

@@ -87,6 +87,16 @@ impl SourceSettings {
         (self.include.is_empty() || self.include.iter().any(|glob| glob.matches(tool)))
             && !self.exclude.iter().any(|glob| glob.matches(tool))
     }
+
+    /// Returns the paths of the tools that tell what became of calls of this source's tools.
+    pub fn reconcilers(&self) -> impl Iterator<Item = &str> {
+        let own = match &self.kind {
+            SourceKind::Command(settings) => settings.tools.as_slice(),
+            _ => &[],
+        };
+        let corrections = self.overrides.iter().filter_map(|(_, over)| over.reconcile.as_deref());
+        own.iter().filter_map(|tool| tool.settings.reconcile.as_deref()).chain(corrections)
+    }
 }
 
 /// What a source is.

@@ -64,6 +64,9 @@ pub struct Diagnosis {
     pub log: Vec<String>,
 }
 
+/// Settings without effect that a diagnosis tells of one source.
+const MOST_VAIN: usize = 10;
+
 /// All sources.
 #[derive(Debug)]
 pub struct Sources {
@@ -134,14 +137,23 @@ impl Sources {
     /// Connects every source, all at once, waits for each as long as its settings say, and tells what it found. In the order of
     /// their names.
     pub async fn diagnose(&self) -> Vec<Diagnosis> {
-        join_all(self.entries.values().map(async |entry| {
+        let mut found = join_all(self.entries.values().map(async |entry| {
             entry.begin();
             // The listing has a limit of its own, and a little more for the reason of a failure.
             let _ = timeout(entry.settings.connect_timeout + Duration::from_secs(2), entry.settled()).await;
             let facts = timeout(entry.settings.connect_timeout, entry.source.facts()).await.unwrap_or_default();
             entry.diagnosis(facts)
         }))
-        .await
+        .await;
+        let catalog = self.snapshot();
+        for diagnosis in &mut found {
+            let tools = catalog.of_source(&diagnosis.status.name).iter();
+            let vain = tools.flat_map(|tool| {
+                catalog.vain_settings(tool).into_iter().map(|told| format!("`{}`: {told}", name::readable(&tool.name)))
+            });
+            diagnosis.notes.extend(vain.take(MOST_VAIN));
+        }
+        found
     }
 
     /// Makes a call, once. Connects first where needed, and waits for a free place.

@@ -257,7 +257,11 @@ impl ToolListing {
 
     /// The listing of a catalog, with the expressions that scripts of `dialect` use.
     pub fn in_dialect(catalog: &Catalog, dialect: Option<&Dialect>) -> Self {
-        let view = |tool| ToolView { call: catalog.call_in(tool, dialect), ..ToolView::of(tool) };
+        let view = |tool| {
+            let mut view = ToolView { call: catalog.call_in(tool, dialect), ..ToolView::of(tool) };
+            view.notes.extend(catalog.vain_settings(tool));
+            view
+        };
         Self { tools: catalog.tools().iter().map(view).collect(), sources: catalog.sources().to_vec() }
     }
 }

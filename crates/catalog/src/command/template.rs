@@ -6,6 +6,8 @@
 //!   writes them, anything else as JSON.
 //! * **An element with a placeholder that has no value is left out**, whole. So an optional flag with its value is one
 //!   element: `--author={author}`. A lone `--author` before `{author}` would stay behind.
+//! * `{idempotency_key}` stands for the key of the call, unless `input` declares an argument of that name. A call without a key
+//!   leaves its element out.
 //! * An element that is one placeholder and whose value is a list becomes one element for each item.
 //! * **A value never becomes an option.** An element that begins with a placeholder must not come out with a `-` at its
 //!   front, unless the template has a `--` before it.
@@ -36,10 +38,15 @@ pub(crate) struct Invocation {
 
 type Element = Vec<Piece>;
 
+/// What stands for the key of a call.
+const KEY: &str = "idempotency_key";
+
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Piece {
     Text(String),
     Value(String),
+    /// The key of the call, which is the same each time that it is made.
+    Key,
 }
 
 impl Template {
@@ -69,12 +76,17 @@ impl Template {
         &self.program
     }
 
-    /// Fills in `args`.
+    /// Fills in `args`, and the key of the call where it has one.
     ///
     /// # Errors
     ///
     /// `invalid_arguments`, when a value has a NUL or would become an option.
-    pub(crate) fn fill(&self, tool: &str, args: &Map<String, Value>) -> Result<Invocation, CallError> {
+    pub(crate) fn fill(
+        &self,
+        tool: &str,
+        args: &Map<String, Value>,
+        call: Option<&str>,
+    ) -> Result<Invocation, CallError> {
         let mut arguments = Vec::new();
         let mut options_ended = false;
         for element in &self.arguments {
@@ -88,15 +100,15 @@ impl Template {
                 }
                 continue;
             }
-            let Some(text) = render(element, args) else { continue };
+            let Some(text) = render(element, args, call) else { continue };
             match element.first() {
                 Some(Piece::Value(key)) => check(tool, key, &text, !options_ended)?,
-                Some(Piece::Text(_)) | None => check(tool, keys(element), &text, false)?,
+                Some(Piece::Text(_) | Piece::Key) | None => check(tool, keys(element), &text, false)?,
             }
             options_ended |= matches!(element.as_slice(), [Piece::Text(text)] if text == "--");
             arguments.push(text);
         }
-        let stdin = self.stdin.as_ref().and_then(|element| render(element, args));
+        let stdin = self.stdin.as_ref().and_then(|element| render(element, args, call));
         Ok(Invocation { program: self.program.clone(), arguments, stdin })
     }
 }
@@ -106,7 +118,7 @@ fn keys(element: &Element) -> &str {
         .iter()
         .find_map(|piece| match piece {
             Piece::Value(key) => Some(key.as_str()),
-            Piece::Text(_) => None,
+            Piece::Text(_) | Piece::Key => None,
         })
         .unwrap_or_default()
 }
@@ -124,12 +136,13 @@ fn check(tool: &str, key: &str, text: &str, may_be_option: bool) -> Result<(), C
 }
 
 /// Returns the text of an element, or nothing where a value is missing.
-fn render(element: &Element, args: &Map<String, Value>) -> Option<String> {
+fn render(element: &Element, args: &Map<String, Value>, call: Option<&str>) -> Option<String> {
     let mut out = String::new();
     for piece in element {
         match piece {
             Piece::Text(text) => out.push_str(text),
             Piece::Value(key) => out.push_str(&text(args.get(key).filter(|value| !value.is_null())?)),
+            Piece::Key => out.push_str(call?),
         }
     }
     Some(out)
@@ -166,14 +179,18 @@ fn pieces(template: &str, known: &[&str]) -> Result<Element, String> {
             return Err(format!("has a lone `{brace}` in `{template}`; write `{brace}{brace}` for a brace"));
         };
         let key = &rest[..end];
-        if !known.contains(&key) {
-            let near = name::did_you_mean(key, known.iter().copied());
+        let piece = if known.contains(&key) {
+            Piece::Value(key.to_owned())
+        } else if key == KEY {
+            Piece::Key
+        } else {
+            let near = name::did_you_mean(key, known.iter().copied().chain([KEY]));
             return Err(format!("uses `{{{key}}}`, which `input` does not declare{near}"));
-        }
+        };
         if !literal.is_empty() {
             element.push(Piece::Text(std::mem::take(&mut literal)));
         }
-        element.push(Piece::Value(key.to_owned()));
+        element.push(piece);
         rest = &rest[end + 1..];
     }
     literal.push_str(rest);
@@ -193,7 +210,7 @@ mod tests {
         let command: Vec<String> = std::iter::once("prog").chain(command.iter().copied()).map(String::from).collect();
         let Value::Object(args) = args else { panic!("arguments are an object") };
         let template = Template::parse(&command, None, &["a", "b"]).unwrap();
-        template.fill("s.t", &args).map(|filled| filled.arguments).map_err(|error| error.message)
+        template.fill("s.t", &args, None).map(|filled| filled.arguments).map_err(|error| error.message)
     }
 
     #[test]
@@ -234,6 +251,22 @@ mod tests {
         refused(&["{a}", "{b}"], json!({"a": "--", "b": "x"}));
         assert_eq!(fill(&["--", "{a}"], json!({"a": "-o"})).unwrap(), ["--", "-o"]);
         assert_eq!(fill(&["--x={a}"], json!({"a": "-o"})).unwrap(), ["--x=-o"]);
+    }
+
+    #[test]
+    fn the_key_of_a_call_goes_where_it_is_wanted_and_leaves_its_element_out_without_one() {
+        let command = ["prog", "--key={idempotency_key}", "{idempotency_key}", "-"].map(String::from);
+        let template = Template::parse(&command, Some("key {idempotency_key}"), &[]).unwrap();
+        let args = Map::new();
+        let with = template.fill("s.t", &args, Some("run/1")).unwrap();
+        assert_eq!(with.arguments, ["--key=run/1", "run/1", "-"]);
+        assert_eq!(with.stdin.as_deref(), Some("key run/1"));
+        let without = template.fill("s.t", &args, None).unwrap();
+        assert_eq!((without.arguments, without.stdin), (vec!["-".to_owned()], None));
+        // An argument of that name is the caller's own.
+        let own = Template::parse(&command, None, &["idempotency_key"]).unwrap();
+        let Value::Object(args) = json!({ "idempotency_key": "mine" }) else { unreachable!() };
+        assert_eq!(own.fill("s.t", &args, Some("run/1")).unwrap().arguments, ["--key=mine", "mine", "-"]);
     }
 
     #[test]

@@ -74,7 +74,7 @@ impl Source for CommandSource {
         let path = call.tool.path();
         let tool = self.settings.tools.iter().find(|tool| tool.name() == call.tool.name);
         let tool = tool.ok_or_else(|| CallError::new(ErrorCode::UnknownTool, format!("unknown tool `{path}`")))?;
-        let invocation = tool.template.fill(&path, &tool.with_defaults(call.args))?;
+        let invocation = tool.template.fill(&path, &tool.with_defaults(call.args), call.key)?;
         // A program shows no progress, so silence means nothing and only the whole time counts.
         let printed = timeout(call.total, self.run(tool, &path, invocation, call.key)).await.map_err(|_| {
             let message = format!("`{path}` did not end within {} ms and was stopped", call.total.as_millis());

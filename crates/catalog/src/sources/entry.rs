@@ -32,7 +32,7 @@ use crate::{
         functions::FunctionSource,
         mcp::{McpSource, Reach},
     },
-    tool::{Observation, Replay, Tool},
+    tool::{Observation, Tool},
 };
 
 /// How long a list that changed is left to change again before it is read: servers that add ten tools say so ten times.
@@ -366,11 +366,6 @@ fn offered(settings: &SourceSettings, tools: Vec<Tool>, observed: &Observed) -> 
             if let Some(limit) = over.timeout {
                 tool.timeout_ms = Some(u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
             }
-        }
-        if tool.retry.is_some() && tool.replay == Replay::Unsafe {
-            let told =
-                "its `retry` has no effect, since a call may not be repeated; say `replay = \"safe\"` or `\"keyed\"`";
-            tool.notes.push(told.to_owned());
         }
         if settings.learn_types && tool.output_schema.is_none() {
             tool.observed = observed

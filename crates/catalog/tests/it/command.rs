@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use refrain_catalog::{
-    CommandSettings, CommandToolSettings, Output, OutputFormat, SourceKind, SourceSettings, Sources,
+    CallRequest, CommandSettings, CommandToolSettings, ErrorCode, Output, OutputFormat, SourceKind, SourceSettings,
+    Sources,
 };
 use serde_json::{Value, json};
 
@@ -57,6 +58,35 @@ invalid_arguments: invalid arguments for `s.show`
 - `args.b`: expected no such key, got 1
 signature: tools.s.show(args?: { a?: string; n?: number; list?: unknown[] }): Promise<string>
 ");
+    sources.close().await;
+}
+
+#[tokio::test]
+async fn the_key_of_a_call_is_in_the_environment_and_where_the_template_wants_it() {
+    let show = "printf '%s|%s|%s' \"${{REFRAIN_IDEMPOTENCY_KEY-none}}\" \"$#\" \"$1\"";
+    let key = "--key={idempotency_key}";
+    let mut settings = source(vec![settings("show", &["sh", "-c", show, "sh", key])]);
+    let SourceKind::Command(command) = &mut settings.kind else { unreachable!() };
+    // Neither our own variable nor one of the settings is taken for the key of a call.
+    command.env = vec![("REFRAIN_IDEMPOTENCY_KEY".to_owned(), "of the settings".to_owned())];
+    let sources = Sources::open(vec![settings], environment());
+    let said = async |key: Option<&str>| {
+        let request = CallRequest { key: key.map(str::to_owned), ..request("s", "show", json!({})) };
+        sources.call(request).await.unwrap().value.get().to_owned()
+    };
+    assert_eq!(said(Some("run/1")).await, r#""run/1|1|--key=run/1""#);
+    assert_eq!(said(None).await, r#""none|0|""#);
+    sources.close().await;
+}
+
+#[tokio::test]
+async fn only_exit_code_75_says_that_the_same_may_work_later() {
+    let sources =
+        Sources::open(vec![source(vec![settings("end", &["sh", "-c", "exit $1", "sh", "{a}"])])], environment());
+    for (code, retryable) in [("75", true), ("1", false), ("74", false), ("127", false)] {
+        let error = sources.call(request("s", "end", json!({ "a": code }))).await.unwrap_err();
+        assert_eq!((error.code, error.retryable), (ErrorCode::ToolError, retryable), "{code}");
+    }
     sources.close().await;
 }
 

@@ -1,8 +1,8 @@
 //! Whole settings over real files: what is taken, where it says it is from, and what is said about what is wrong.
 
-use std::{fmt::Write as _, fs, path::PathBuf};
+use std::{fmt::Write as _, fs, path::PathBuf, time::Duration};
 
-use refrain_runtime::{Durability, Effect, Replay, SourceKind};
+use refrain_runtime::{Durability, Effect, OnDivergence, OnInterrupted, Replay, SourceKind};
 use tempfile::TempDir;
 
 use super::*;
@@ -195,6 +195,35 @@ fn later_layers_win_and_each_value_says_where_it_is_from() {
     let flagged = place.load_from("a/b", Need::Sources).unwrap();
     assert_eq!(flagged.settings.journal_url, in_folder("a/b/flag.db"));
     assert!(origin(&flagged, "journal.url").ends_with("from flag --journal"));
+}
+
+#[test]
+fn what_runs_outlive_is_set_by_file_or_variable_and_told_where_it_is_wrong() {
+    let config = "[runs]\non_divergence = \"fail\"\non_interrupted = \"ask\"\nmax_restarts = 5\npark_after_ms = 0\n\
+                  [journal]\nsnapshot_every = 7\n";
+    let settings = Place::new(config).config().settings;
+    assert_eq!((settings.on_divergence, settings.on_interrupted), (OnDivergence::Fail, OnInterrupted::Ask));
+    assert_eq!((settings.max_restarts, settings.park_after, settings.snapshot_every), (5, Duration::ZERO, 7));
+
+    let from_variables = Place::new(config)
+        .with("REFRAIN__RUNS__ON_DIVERGENCE", "park")
+        .with("REFRAIN__RUNS__ON_INTERRUPTED", "error")
+        .with("REFRAIN__RUNS__MAX_RESTARTS", "2")
+        .with("REFRAIN__RUNS__PARK_AFTER_MS", "9")
+        .with("REFRAIN__JOURNAL__SNAPSHOT_EVERY", "0");
+    let settings = from_variables.config().settings;
+    assert_eq!((settings.on_divergence, settings.on_interrupted), (OnDivergence::Park, OnInterrupted::Error));
+    assert_eq!((settings.max_restarts, settings.park_after.as_millis(), settings.snapshot_every), (2, 9, 0));
+
+    let wrong = "[runs]\non_divergence = \"amend\"\non_interrupted = true\nmax_restarts = 0\npark_after_ms = -1\n\
+                 [journal]\nsnapshot_every = \"often\"\n";
+    insta::assert_snapshot!(faults(wrong), @r#"
+    refrain.toml:2: `runs.on_divergence` is the text "amend"; write one of `park`, `fail`
+    refrain.toml:3: `runs.on_interrupted` is true; write one of `error`, `ask`
+    refrain.toml:4: `runs.max_restarts` is the number 0; write a whole number from 1 to 1000
+    refrain.toml:5: `runs.park_after_ms` is the number -1; write a whole number from 0 to 31622400000
+    refrain.toml:7: `journal.snapshot_every` is the text "often"; write a whole number from 0 to 1000000
+    "#);
 }
 
 #[test]

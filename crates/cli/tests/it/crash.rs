@@ -112,6 +112,20 @@ fn after_a_kill_only_the_safe_call_in_flight_runs_again() {
 }
 
 #[test]
+fn after_a_kill_a_keyed_call_runs_again_with_the_key_that_it_had() {
+    let place = place("keyed", 20);
+    place.write("tool.sh", &format!("echo \"$1 $2 $REFRAIN_IDEMPOTENCY_KEY\" >> keys\n{TOOL}"));
+    let config = place.read("refrain.toml").replace(r#""{line}"]"#, r#""{line}", "--key={idempotency_key}"]"#);
+    place.write("refrain.toml", &config);
+    let id = killed(&place);
+    let report = resume(&place, &id).expect(0).json();
+    assert_eq!(report["result"], json!({ "finished": CALLS, "interrupted": 0 }));
+    let expected: Vec<String> =
+        (1..=20).chain(20..=CALLS).map(|call| format!("{call} --key={id}/{call} {id}/{call}")).collect();
+    assert_eq!(place.read("keys").lines().collect::<Vec<_>>(), expected);
+}
+
+#[test]
 fn after_a_kill_an_unsafe_call_is_interrupted_and_nothing_runs_twice() {
     for gate in [1, 20, CALLS] {
         let place = place("unsafe", gate);

@@ -223,3 +223,51 @@ fn a_call_by_hand_reads_values_of_a_list_as_they_are_listed() {
     let called = place.run(&["tools", "call", "s.ping", "k=1", "--output", "json"]).expect(0).json();
     assert_eq!(called["calls"][0]["args"], json!({"k": 1}), "{called:#}");
 }
+
+/// Each of them would be noticed only when it is too late.
+#[test]
+fn settings_of_tools_that_do_nothing_are_told_by_doctor_list_and_show() {
+    let place = Place::with_config(
+        r#"
+        [sources.shop]
+        type = "command"
+
+        [sources.shop.tools.buy]
+        command = ["echo"]
+        reconcile = "shop.sell"
+
+        [sources.shop.tools.sell]
+        command = ["echo"]
+        reconcile = "stock.look"
+        retry = { attempts = 2 }
+
+        [sources.stock]
+        type = "command"
+
+        [sources.stock.tools.look]
+        command = ["echo"]
+        replay = "safe"
+        reconcile = "stock.lok"
+        "#,
+    );
+    let buy = "its `reconcile` has no effect, since `shop.sell` is not declared safe to repeat";
+    let sell = "its `retry` has no effect, since a call may not be repeated";
+    let look = "its `reconcile` has no effect: unknown tool `stock.lok`; did you mean `look`?";
+    let doctor = place.run(&["doctor"]).expect(0);
+    for told in [format!("`buy`: {buy}"), format!("`sell`: {sell}"), format!("`look`: {look}")] {
+        assert!(doctor.stdout.contains(&told), "{told}\n{doctor}");
+    }
+    let listed = place.run(&["tools", "list", "--output", "json"]).expect(0).json();
+    for (at, (path, told)) in [("shop.buy", buy), ("shop.sell", sell), ("stock.look", look)].into_iter().enumerate() {
+        let tool = &listed["tools"][at];
+        assert_eq!(tool["path"], path);
+        // That a tool of another source is there is known even where only its own source is asked for.
+        let shown = place.run(&["tools", "show", path, "--output", "json"]).expect(0).json();
+        for notes in [&tool["notes"], &shown["notes"]] {
+            let notes = notes.as_array().unwrap();
+            assert!(notes.len() == 1 && notes[0].as_str().unwrap().starts_with(told), "{path}: {notes:?}");
+        }
+        let shown = place.run(&["tools", "show", path]).expect(0);
+        assert!(shown.stdout.contains(&format!("note      {told}")), "{shown}");
+    }
+}

@@ -62,14 +62,14 @@ impl Run {
         self.present.as_ref().and_then(|present| present.resolve(source, tool).ok())
     }
 
-    /// What asks what became of a call, where today's settings name such a tool. The error says that it is not there.
+    /// What asks what became of a call, where today's settings name such a tool. The error says why it is not asked.
     fn probe_of(&self, made: &Made, target: &Target) -> Result<Option<Target>, String> {
         let Target::Tool { source, tool, args, key } = target else { return Ok(None) };
-        let Some(named) = self.today(source, tool).and_then(|tool| tool.reconcile.as_deref()) else { return Ok(None) };
-        let tools = self.present.iter().flat_map(|present| present.tools());
-        let Some(probe) = tools.into_iter().find(|tool| tool.path() == named) else {
-            return Err(format!("its `reconcile` names `{named}`, which is not there"));
+        let Some(present) = &self.present else { return Ok(None) };
+        let Some(probe) = present.resolve(source, tool).ok().and_then(|tool| present.reconciler_of(tool)) else {
+            return Ok(None);
         };
+        let probe = probe?;
         let key = key.clone().unwrap_or_else(|| format!("{}/{}", self.id, made.call));
         let args = json!({ "key": key, "tool": made.path, "args": args });
         Ok(Some(Target::Tool { source: probe.source.clone(), tool: probe.name.clone(), args, key: None }))

@@ -193,7 +193,7 @@ async fn a_tool_for_that_tells_what_became_of_a_call() {
     for (said, expected, times) in cases {
         let mut put = hangs_once("put");
         put.tool.reconcile = Some("fake.look".into());
-        let host = host(vec![put, Fake::new("look", said.clone())]);
+        let host = host(vec![put, Fake::new("look", said.clone()).safe()]);
         let id = stopped(&host, script, "put").await;
         let report = resume(&host, id).await;
         assert_eq!(value(&report).unwrap(), expected);

@@ -64,6 +64,36 @@ async fn a_probe_that_is_not_there_leaves_the_outcome_unknown_and_says_so() {
     assert!(notes(&report, "tool")[0].message.contains("`fake.look`"), "{:?}", report.notes);
 }
 
+/// What looks must not be able to do what it looks for.
+#[tokio::test]
+async fn a_probe_that_may_not_be_repeated_or_is_the_tool_itself_is_never_called() {
+    for (named, safe) in [("fake.look", false), ("fake.put", false), ("fake.put", true)] {
+        let journal = MemoryJournal::new();
+        let tools = |answer| {
+            let mut put = Tool::new("", "put");
+            put.reconcile = Some(named.into());
+            put.replay = if safe { Replay::Keyed } else { Replay::Unsafe };
+            vec![Fake::of(put, [(answer, std::time::Duration::ZERO)]), Fake::new("look", done())]
+        };
+        let first = process_with(&journal, tools(Answer::Hang), |_| {});
+        let script = "try { return await tools.fake.put({ n: 1 }) } catch (e) { return e.code }";
+        let (id, journal) = killed(&journal, first, script, "put", 1).await;
+        let second = process_with(&journal, tools(Answer::Echo), |_| {});
+        let report = second.runtime.resume(id, Take::IfFree).await.unwrap();
+        // A keyed call is repeated by itself, with its key, and nobody is asked.
+        assert_eq!(value(&report), Some(if safe { json!({ "n": 1 }) } else { json!("interrupted") }), "{named}");
+        let seen = second.seen.lock().unwrap();
+        assert_eq!((seen.count("look"), seen.count("put")), (0, usize::from(safe)), "{named}");
+        if !safe {
+            assert!(notes(&report, "tool")[0].message.contains("has no effect"), "{:?}", report.notes);
+        }
+    }
+}
+
+fn done() -> Answer {
+    Answer::Value(json!({ "status": "done", "result": 7 }))
+}
+
 /// The crash table's rows on power: eighteen reads, a cut while one is out.
 #[tokio::test]
 async fn a_power_cut_repeats_only_reads_and_with_durability_power_only_the_one_in_flight() {

@@ -2,12 +2,16 @@
 
 use refrain_runtime::{Catalog, SourceSettings, SourceStatus, Status};
 
-/// Leaves those of `sources` that `path` names, as a name, an identifier or the beginning of a call. A path that names none
-/// may be of any: then all are left.
+/// Leaves those of `sources` that `path` names, as a name, an identifier or the beginning of a call, and those that their
+/// `reconcile` names. A path that names none may be of any: then all are left.
 pub(super) fn keep(sources: &mut Vec<SourceSettings>, path: &str) {
     let all: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
-    let named = named(&all, path);
+    let mut named = named(&all, path);
     if !named.is_empty() {
+        let kept = sources.iter().filter(|source| named.contains(&source.name));
+        let more: Vec<String> =
+            kept.flat_map(SourceSettings::reconcilers).flat_map(|path| self::named(&all, path)).collect();
+        named.extend(more);
         sources.retain(|source| named.contains(&source.name));
     }
 }

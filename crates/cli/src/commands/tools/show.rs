@@ -85,6 +85,7 @@ fn object(shown: &Description) -> Value {
     object["retry"] = json!(shown.tool.retry);
     object["reconcile"] = json!(shown.tool.reconcile);
     object["example"] = json!(shown.example);
+    object["notes"] = notes(shown).collect::<Vec<_>>().into();
     object["observed"] = json!(shown.tool.observed);
     object
 }
@@ -110,7 +111,7 @@ fn lines(shown: &Description) -> String {
     if let Some(example) = &shown.example {
         let _ = writeln!(text, "example   {example}");
     }
-    for note in &tool.notes {
+    for note in notes(shown) {
         let _ = writeln!(text, "note      {note}");
     }
     let _ = writeln!(text, "\ninput schema\n{}", schema(&tool.input_schema));
@@ -130,4 +131,9 @@ fn lines(shown: &Description) -> String {
 
 fn schema(schema: &Value) -> String {
     bounded(&json::pretty(&schema.to_string()), MOST_BYTES)
+}
+
+/// What a person should know about the tool and its settings.
+fn notes(shown: &Description) -> impl Iterator<Item = &str> {
+    shown.tool.notes.iter().chain(&shown.vain).map(String::as_str)
 }
