@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use refrain_runtime::{Origin, Report, ReportStatus, RunRequest};
+use refrain_runtime::{Decided, Decision, Json, Origin, Report, ReportStatus, RunRequest, Take};
 use serde_json::json;
 
 use crate::{
@@ -48,6 +48,24 @@ async fn a_session_keeps_what_scripts_that_end_well_leave_in_its_store() {
         given(&run("return [load('d') === undefined, load('__proto__') === undefined]", Some("s")).await),
         json!([true, true])
     );
+}
+
+/// Whatever others leave there meanwhile: a script that goes on would else find another world than it decided on.
+#[tokio::test]
+async fn a_script_that_goes_on_finds_the_store_of_its_start() {
+    let host = host();
+    host.request(in_session("store('k', 1)", Some("s"))).await;
+    let script = "const before = load('k'); await ask('Go on?'); store('mine', before); return [before, load('k')]";
+    let parked = host.request(in_session(script, Some("s"))).await;
+    assert_eq!(parked.status, ReportStatus::Parked);
+    host.request(in_session("store('k', 2)", Some("s"))).await;
+    let yes = Decided::Value(Json::from_value(&json!(true)));
+    let decision = Decision { call: 1, what: yes, by: None };
+    let report = host.runtime.answer(parked.run_id.unwrap(), Take::IfFree, decision).await.unwrap();
+    assert_eq!(value(&report), Some(json!([1, 1])));
+    // What it left itself is there, and what it did not touch is as others left it.
+    let after = host.request(in_session("return [load('k'), load('mine')]", Some("s"))).await;
+    assert_eq!(value(&after), Some(json!([2, 1])));
 }
 
 #[tokio::test]
