@@ -311,3 +311,30 @@ fn write_whole(file: &Path, bytes: &[u8], checksum: &[u8; 32]) -> std::io::Resul
 fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever a script can learn of the host comes through one of these, and nothing else can: the clock is the journal's and
+    /// stands still within a turn, there are no files, and what `host` gives is journaled or of the start record. A new import
+    /// is to be looked at in the same way before it is added here.
+    #[test]
+    fn the_sandbox_can_ask_the_host_for_these_things_and_for_no_other() {
+        let engine = wasmtime::Engine::new(&config(OptLevel::None)).unwrap();
+        let module = Module::new(&engine, MODULE).unwrap();
+        let mut imports: Vec<_> = module.imports().map(|it| format!("{}.{}", it.module(), it.name())).collect();
+        imports.sort();
+        assert_eq!(
+            imports,
+            [
+                "refrain.host",
+                "wasi_snapshot_preview1.clock_time_get",
+                "wasi_snapshot_preview1.fd_close",
+                "wasi_snapshot_preview1.fd_fdstat_get",
+                "wasi_snapshot_preview1.fd_seek",
+                "wasi_snapshot_preview1.fd_write",
+            ]
+        );
+    }
+}

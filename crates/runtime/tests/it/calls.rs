@@ -110,7 +110,8 @@ async fn arguments_that_do_not_fit_are_refused_before_they_leave() {
 #[tokio::test]
 async fn no_arguments_and_null_are_an_empty_object_and_what_follows_the_first_is_ignored() {
     let host = Host::new(vec![Fake::echo("get")]);
-    let script = "const t = tools.fake.get; return [await t(), await t(undefined), await t(null), await t({ a: 1 }, { b: 2 })]";
+    let script =
+        "const t = tools.fake.get; return [await t(), await t(undefined), await t(null), await t({ a: 1 }, { b: 2 })]";
     let report = host.run(script).await;
     assert_eq!(value(&report), Some(json!([{}, {}, {}, { "a": 1 }])));
     assert!(report.notes.iter().any(|note| note.message.contains("takes one object")), "{:?}", report.notes);
