@@ -33,6 +33,11 @@ impl Backoff {
         });
     }
 
+    /// It asks to be left alone for that long.
+    pub(crate) fn rest_for(&mut self, rest: Duration, now: Instant) {
+        self.until = self.until.max(Some(now + rest));
+    }
+
     /// It worked.
     pub(crate) fn worked(&mut self) {
         self.failures = 0;

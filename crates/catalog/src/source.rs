@@ -88,6 +88,23 @@ pub(crate) struct Facts {
     pub(crate) log: Vec<String>,
 }
 
+/// Why a source cannot be used now.
+#[derive(Clone, Debug)]
+pub(crate) struct Down {
+    /// As a sentence with the fix.
+    pub(crate) reason: String,
+    /// How long it asks to be left alone.
+    pub(crate) rest: Option<Duration>,
+    /// Whether it stays so until somebody changes something.
+    pub(crate) stays: bool,
+}
+
+impl From<String> for Down {
+    fn from(reason: String) -> Self {
+        Self { reason, rest: None, stays: false }
+    }
+}
+
 /// A kind of source.
 #[async_trait]
 pub(crate) trait Source: Send + Sync {
@@ -95,8 +112,8 @@ pub(crate) trait Source: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The reason, as a sentence with the fix.
-    async fn list(&self) -> Result<Listing, String>;
+    /// Why there is no list.
+    async fn list(&self) -> Result<Listing, Down>;
 
     /// Makes a call. Dropping the future stops it as far as the protocol allows.
     async fn call(&self, call: Call<'_>) -> Result<CallOutput, CallError>;
@@ -115,12 +132,13 @@ pub(crate) struct Unusable(pub(crate) String);
 
 #[async_trait]
 impl Source for Unusable {
-    async fn list(&self) -> Result<Listing, String> {
-        Err(self.0.clone())
+    async fn list(&self) -> Result<Listing, Down> {
+        Err(Down { stays: true, ..self.0.clone().into() })
     }
 
     async fn call(&self, _: Call<'_>) -> Result<CallOutput, CallError> {
-        Err(CallError::new(crate::ErrorCode::SourceDown, self.0.clone()))
+        let error = CallError::new(crate::ErrorCode::SourceDown, self.0.clone());
+        Err(CallError { retryable: false, ..error })
     }
 }
 

@@ -12,7 +12,7 @@ use tokio::{
     time::timeout,
 };
 
-use super::{Call, Listing, Source, command, program::Whereabouts, tail::Tail};
+use super::{Call, Down, Listing, Source, command, program::Whereabouts, tail::Tail};
 use crate::{
     command::template::Invocation,
     error::{CallError, ErrorCode},
@@ -53,7 +53,7 @@ impl CommandSource {
 
 #[async_trait]
 impl Source for CommandSource {
-    async fn list(&self) -> Result<Listing, String> {
+    async fn list(&self) -> Result<Listing, Down> {
         let (missing, all) = self.missing();
         let reason = (!missing.is_empty()).then(|| {
             format!(
@@ -63,7 +63,7 @@ impl Source for CommandSource {
         });
         match reason {
             // With none of its programs it can do nothing.
-            Some(reason) if missing.len() == all => Err(reason),
+            Some(reason) if missing.len() == all => Err(reason.into()),
             warning => {
                 Ok(Listing { tools: self.settings.tools.iter().map(|tool| tool.tool(&self.name)).collect(), warning })
             }

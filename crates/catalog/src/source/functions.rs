@@ -5,7 +5,7 @@ use std::{fmt, sync::Arc};
 use async_trait::async_trait;
 use serde_json::{Value, value::to_raw_value};
 
-use super::{Call, Listing, Source};
+use super::{Call, Down, Listing, Source};
 use crate::{
     error::{CallError, ErrorCode},
     sources::CallOutput,
@@ -52,7 +52,7 @@ pub(crate) struct FunctionSource {
 
 #[async_trait]
 impl Source for FunctionSource {
-    async fn list(&self) -> Result<Listing, String> {
+    async fn list(&self) -> Result<Listing, Down> {
         let mut tools = self.functions.0.tools();
         for tool in &mut tools {
             tool.source.clone_from(&self.name);

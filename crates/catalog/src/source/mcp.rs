@@ -28,7 +28,7 @@ use tokio::{
     time::{Instant, timeout_at},
 };
 
-use super::{Call, Event, Events, Facts, Listing, Source};
+use super::{Call, Down, Event, Events, Facts, Listing, Source};
 use crate::{
     backoff::Backoff,
     error::{CallError, ErrorCode},
@@ -110,11 +110,11 @@ impl McpSource {
     }
 
     /// Returns the connection, made anew where there is none or it is over.
-    async fn connection(&self, deadline: Instant) -> Result<Arc<Connection>, String> {
+    async fn connection(&self, deadline: Instant) -> Result<Arc<Connection>, Down> {
         // Held while connecting, so that a burst of calls after a crash starts one server and not many. The wait for it
         // counts, so that with a server that hangs the last of them waits no longer than the first.
         let Ok(mut slot) = timeout_at(deadline, self.connection.lock()).await else {
-            return Err(format!("it was not there within {} ms", self.connect_timeout.as_millis()));
+            return Err(format!("it was not there within {} ms", self.connect_timeout.as_millis()).into());
         };
         if let Some(connection) = slot.as_ref().filter(|connection| !connection.is_over()) {
             return Ok(Arc::clone(connection));
@@ -130,7 +130,7 @@ impl McpSource {
         Ok(connection)
     }
 
-    async fn connect(&self, deadline: Instant) -> Result<Connection, String> {
+    async fn connect(&self, deadline: Instant) -> Result<Connection, Down> {
         let dialler = Dialler {
             source: &self.name,
             reach: &self.reach,
@@ -147,13 +147,13 @@ impl McpSource {
                 }
                 Err(refused) if refused.may_be_slow => {
                     let patient = dialler.dial(Opening::NewestPatiently, deadline).await;
-                    return patient.map_err(|_| refused.reason);
+                    return patient.map_err(|_| refused.down);
                 }
-                Err(refused) if !refused.may_be_the_opening => return Err(refused.reason),
+                Err(refused) if !refused.may_be_the_opening => return Err(refused.down),
                 Err(_) => {}
             }
         }
-        let connection = dialler.dial(Opening::Initialize, deadline).await.map_err(|refused| refused.reason)?;
+        let connection = dialler.dial(Opening::Initialize, deadline).await.map_err(|refused| refused.down)?;
         self.is_old.store(true, Ordering::Relaxed);
         Ok(connection)
     }
@@ -168,11 +168,15 @@ impl McpSource {
             error.retry_after_ms = Some(u64::try_from(rest.as_millis()).unwrap_or(u64::MAX));
             return Err(error);
         }
-        self.connection(Instant::now() + self.connect_timeout).await.map_err(|reason| {
-            let mut backoff = self.backoff();
-            backoff.failed(Instant::now());
+        self.connection(Instant::now() + self.connect_timeout).await.map_err(|Down { reason, rest, stays }| {
+            let (mut backoff, now) = (self.backoff(), Instant::now());
+            backoff.failed(now);
+            if let Some(rest) = rest {
+                backoff.rest_for(rest, now);
+            }
             let mut error = down(&reason);
-            error.retry_after_ms = u64::try_from(backoff.rest(Instant::now()).as_millis()).ok();
+            error.retryable = !stays;
+            error.retry_after_ms = u64::try_from(backoff.rest(now).as_millis()).ok();
             error
         })
     }
@@ -251,7 +255,7 @@ fn value_of(mut whole: Value, key: &str) -> Value {
 
 #[async_trait]
 impl Source for McpSource {
-    async fn list(&self) -> Result<Listing, String> {
+    async fn list(&self) -> Result<Listing, Down> {
         let deadline = Instant::now() + self.connect_timeout;
         let connection = self.connection(deadline).await?;
         match timeout_at(deadline, listing::tools(&connection.peer)).await {
@@ -271,21 +275,26 @@ impl Source for McpSource {
                 Ok(listing)
             }
             Ok(Err(ServiceError::TransportClosed)) => {
-                Err(format!("{} while its tools were listed", connection.lost().await))
+                Err(format!("{} while its tools were listed", connection.lost().await).into())
             }
             Ok(Err(ServiceError::TransportSend(error))) => match http::trouble(&error, (self.environment.clock)()) {
-                Some(trouble) => Err(format!("its tools cannot be listed: {}", trouble.what)),
-                None => Err(format!("{} while its tools were listed", connection.lost().await)),
+                Some(trouble) => {
+                    let reason = format!("its tools cannot be listed: {}", trouble.what);
+                    Err(Down { reason, ..trouble.into() })
+                }
+                None => Err(format!("{} while its tools were listed", connection.lost().await).into()),
             },
             Ok(Err(ServiceError::McpError(error))) => {
                 let told = format!("its tools cannot be listed: {}", name::cut(&error.message, 300));
-                Err(with_words(told, &connection.words).await)
+                Err(with_words(told, &connection.words).await.into())
             }
-            Ok(Err(error)) => Err(with_words(format!("its tools cannot be listed: {error}"), &connection.words).await),
+            Ok(Err(error)) => {
+                Err(with_words(format!("its tools cannot be listed: {error}"), &connection.words).await.into())
+            }
             Err(_) => {
                 let limit = self.connect_timeout.as_millis();
                 let told = format!("it did not list its tools within {limit} ms; see `connect_timeout_ms`");
-                Err(with_words(told, &connection.words).await)
+                Err(with_words(told, &connection.words).await.into())
             }
         }
     }

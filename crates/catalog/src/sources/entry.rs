@@ -27,7 +27,7 @@ use crate::{
     process::Children,
     settings::{Environment, SourceKind, SourceSettings},
     source::{
-        Call, Event, Events, Facts, Server, Source, Unusable,
+        Call, Down, Event, Events, Facts, Server, Source, Unusable,
         command::CommandSource,
         functions::FunctionSource,
         mcp::{McpSource, Reach},
@@ -58,6 +58,8 @@ pub(super) struct State {
     tried: bool,
     /// After listings that failed.
     backoff: Backoff,
+    /// Whether what failed does so until somebody changes something.
+    stays: bool,
     running: bool,
     /// Whether the list changed since the listing under way began.
     changed: bool,
@@ -105,6 +107,7 @@ impl Entry {
             tools: Vec::new(),
             tried: false,
             backoff: Backoff::default(),
+            stays: false,
             running: false,
             changed: false,
             outage: false,
@@ -229,18 +232,23 @@ impl Entry {
             Ok(listing) => {
                 state.tools = offered(&self.settings, listing.tools, &self.environment.observed);
                 state.backoff.worked();
-                state.outage = false;
+                (state.outage, state.stays) = (false, false);
                 state.warning = listing.warning;
                 self.turn_well(&mut state);
             }
             // What was there before is most likely still there.
-            Err(reason) if matches!(state.status, Status::Ready | Status::Degraded) => {
+            Err(Down { reason, .. }) if matches!(state.status, Status::Ready | Status::Degraded) => {
                 state.outage = true;
                 self.turn(&mut state, Status::Degraded, Some(reason));
             }
-            Err(reason) => {
+            Err(Down { reason, rest, stays }) => {
+                let now = Instant::now();
                 state.tools.clear();
-                state.backoff.failed(Instant::now());
+                state.backoff.failed(now);
+                if let Some(rest) = rest {
+                    state.backoff.rest_for(rest, now);
+                }
+                state.stays = stays;
                 self.turn(&mut state, Status::Failed, Some(reason));
             }
         }
@@ -307,6 +315,7 @@ impl Entry {
         };
         let down = matches!(unresolved, Unresolved::SourceDown { .. });
         let mut error = CallError::from(unresolved);
+        error.retryable &= !state.stays;
         error.retry_after_ms = down.then(|| u64::try_from(rest.as_millis()).unwrap_or(u64::MAX));
         Err(error)
     }

@@ -109,10 +109,76 @@ async fn each_status_has_its_code_and_says_what_to_do() {
     )
     .await;
     check(
+        json!({"http_status": 408}),
+        "source_down: `s.ping`: the server answers 408: it did not get the request in time",
+    )
+    .await;
+    check(
         json!({"http_status": 400, "body": "bad"}),
         "protocol: `s.ping`: the server answers what it should not: HTTP 400 Bad Request: bad",
     )
     .await;
+}
+
+/// What a `retry` in the settings goes by.
+#[tokio::test]
+async fn only_what_passes_is_said_to_work_later() {
+    let busy =
+        json!({"jsonrpc": "2.0", "id": 3, "error": {"code": -32000, "message": "maintenance until five"}}).to_string();
+    let json = |status: u16| json!({"http_status": status, "content_type": "application/json", "body": busy, "headers": {"Retry-After": "2"}});
+    let wait = Some(2000);
+    for (action, code, retryable, after) in [
+        (json!({"http_status": 401}), ErrorCode::SourceDown, false, None),
+        (json!({"http_status": 403}), ErrorCode::Denied, false, None),
+        (json!({"http_status": 400, "body": "bad"}), ErrorCode::Protocol, false, None),
+        (json!({"http_status": 409, "body": "taken"}), ErrorCode::Protocol, false, None),
+        (json!({"http_status": 410, "body": "gone"}), ErrorCode::Protocol, false, None),
+        (json!({"http_status": 408}), ErrorCode::SourceDown, true, None),
+        (json!({"http_status": 425}), ErrorCode::SourceDown, true, None),
+        (json!({"http_status": 429}), ErrorCode::RateLimited, true, None),
+        (json!({"http_status": 500, "body": "oops"}), ErrorCode::Interrupted, true, None),
+        (json!({"cut": true}), ErrorCode::Interrupted, true, None),
+        // Whoever stands before a server says so in whatever words; the server itself with 500 tells of the call.
+        (json(429), ErrorCode::RateLimited, true, wait),
+        (json(502), ErrorCode::Interrupted, true, wait),
+        (json(503), ErrorCode::SourceDown, true, wait),
+        (json(504), ErrorCode::Interrupted, true, wait),
+        (json(500), ErrorCode::ToolError, false, None),
+    ] {
+        let server = with(&action);
+        let sources = server.open();
+        let failed = sources.call(request("s", "ping", Value::Null)).await.unwrap_err();
+        assert_eq!(
+            (failed.code, failed.retryable, failed.retry_after_ms),
+            (code, retryable, after),
+            "{action}: {failed}"
+        );
+        let log = sources.diagnose().await[0].log.join("\n");
+        let is_told = failed.message.contains("maintenance") || log.contains("maintenance");
+        assert_eq!(is_told, action["body"] == busy.as_str(), "{action}: {failed}: {log}");
+        sources.close().await;
+    }
+}
+
+/// The first question is not answered, so there is no tool to be called.
+#[tokio::test]
+async fn a_server_that_asks_to_be_left_alone_at_the_start_is_left_alone_that_long() {
+    for (action, retryable, at_least) in [
+        (json!({"http_status": 503, "headers": {"Retry-After": "40"}}), true, 39_000),
+        (json!({"http_status": 429, "headers": {"Retry-After": "40"}}), true, 39_000),
+        (json!({"http_status": 503}), true, 1),
+        (json!({"http_status": 401}), false, 1),
+    ] {
+        let server = Scripted::http(json!({"on": [{"when": "http", "do": [action]}]}));
+        let sources = server.open();
+        let failed = sources.call(request("s", "ping", Value::Null)).await.unwrap_err();
+        assert_eq!((failed.code, failed.retryable), (ErrorCode::SourceDown, retryable), "{action}: {failed}");
+        assert!(failed.retry_after_ms.is_some_and(|ms| (at_least..=40_000).contains(&ms)), "{action}: {failed:?}");
+        let asked = server.received().len();
+        sources.call(request("s", "ping", Value::Null)).await.unwrap_err();
+        assert_eq!(server.received().len(), asked, "{action}: it is asked again before its time");
+        sources.close().await;
+    }
 }
 
 #[tokio::test]

@@ -25,7 +25,7 @@ use tokio::{
 };
 
 use super::{
-    super::{Events, command, tail::Tail},
+    super::{Down, Events, command, tail::Tail},
     client::Client,
     connection::{Connection, Process, end_of, with_words},
     http, message,
@@ -75,8 +75,7 @@ impl Opening {
 /// Why there is no connection.
 #[derive(Debug)]
 pub(super) struct Refused {
-    /// As a sentence with the fix.
-    pub(super) reason: String,
+    pub(super) down: Down,
     /// Whether the other opening may do better.
     pub(super) may_be_the_opening: bool,
     /// Whether the server said nothing to the first question, and no to `initialize`.
@@ -85,7 +84,7 @@ pub(super) struct Refused {
 
 impl Refused {
     fn for_good(reason: String) -> Self {
-        Self { reason, may_be_the_opening: false, may_be_slow: false }
+        Self { down: reason.into(), may_be_the_opening: false, may_be_slow: false }
     }
 }
 
@@ -144,8 +143,8 @@ impl Dialler<'_> {
                     (None, Some(status)) => format!("`{program}` ended with {status} before it answered `initialize`"),
                     (None, None) => format!("`{program}` is no MCP server: {}", no_answer(&error)),
                 };
-                let reason = with_words(what, &words).await;
-                return Err(Refused { reason, may_be_the_opening: true, may_be_slow });
+                let down = with_words(what, &words).await.into();
+                return Err(Refused { down, may_be_the_opening: true, may_be_slow });
             }
         };
         let server = Process { program: program.clone(), child: Mutex::new(child), group };
@@ -173,20 +172,24 @@ impl Dialler<'_> {
         match self.open(client.clone(), transport, opening, until).await {
             Ok(service) => Ok(Connection::new(service, client, words, None)),
             Err(None) => {
-                Err(Refused { reason: self.too_late("the server"), may_be_the_opening: true, may_be_slow: false })
+                Err(Refused { down: self.too_late("the server").into(), may_be_the_opening: true, may_be_slow: false })
             }
             Err(Some(error)) => {
                 let now_ms = (self.environment.clock)();
                 let trouble = transport_error(&error).and_then(|error| http::trouble(error, now_ms));
-                let (reason, may_be_the_opening) = match (trouble, refusal(&error)) {
-                    (Some(trouble), _) => (trouble.what.clone(), trouble.is_about_the_request()),
-                    (None, Some(said)) => (format!("the server refuses to connect: {said}"), true),
+                let (down, may_be_the_opening) = match (trouble, refusal(&error)) {
+                    (Some(trouble), _) => {
+                        let about = trouble.is_about_the_request();
+                        (trouble.into(), about)
+                    }
+                    (None, Some(said)) => (format!("the server refuses to connect: {said}").into(), true),
                     (None, None) => {
                         let why = no_answer(&error);
-                        (format!("there is no MCP server: {why}; is `url` the address of its MCP endpoint?"), true)
+                        let what = format!("there is no MCP server: {why}; is `url` the address of its MCP endpoint?");
+                        (what.into(), true)
                     }
                 };
-                Err(Refused { reason, may_be_the_opening, may_be_slow: false })
+                Err(Refused { down, may_be_the_opening, may_be_slow: false })
             }
         }
     }

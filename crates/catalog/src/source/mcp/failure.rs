@@ -61,7 +61,7 @@ impl McpSource {
                             what.push_str("; the call may or may not have run");
                         }
                         let mut error = of(trouble.code, what);
-                        error.retry_after_ms = trouble.retry_after_ms;
+                        (error.retryable, error.retry_after_ms) = (trouble.retryable, trouble.retry_after_ms);
                         error
                     }
                     None => lost().await,

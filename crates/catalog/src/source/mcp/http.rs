@@ -32,6 +32,7 @@ use rmcp::{
 use sse_stream::Sse;
 
 use super::{
+    super::Down,
     post::{self, Ear, Post},
     result, retry_after,
 };
@@ -128,6 +129,8 @@ pub(super) struct Trouble {
     /// What happened and the fix, without the name of the tool or source.
     pub(super) what: String,
     pub(super) retry_after_ms: Option<u64>,
+    /// Whether the same may do better later.
+    pub(super) retryable: bool,
     /// Whether the request may have been heard all the same.
     pub(super) may_have_run: bool,
 }
@@ -139,16 +142,24 @@ impl Trouble {
     }
 }
 
+impl From<Trouble> for Down {
+    fn from(trouble: Trouble) -> Self {
+        let rest = trouble.retry_after_ms.map(Duration::from_millis);
+        Self { reason: trouble.what, rest, stays: !trouble.retryable }
+    }
+}
+
 /// Says what a failure of this transport means; none when it is another's.
 pub(super) fn trouble(error: &DynamicTransportError, now_ms: i64) -> Option<Trouble> {
     let error: &HttpError = error.error.downcast_ref()?;
-    let of = |code, what: String| {
+    let of = |code: ErrorCode, what: String| {
         let may_have_run = code == ErrorCode::Interrupted;
-        Trouble { code, what, retry_after_ms: None, may_have_run }
+        Trouble { code, what, retry_after_ms: None, retryable: code.is_retryable(), may_have_run }
     };
+    let stays = |trouble: Trouble| Trouble { retryable: false, ..trouble };
     let credentials = || {
         let told = "the server answers 401: it wants credentials, or does not accept those it got";
-        of(ErrorCode::SourceDown, format!("{told}; set or correct `headers.Authorization` of the source"))
+        stays(of(ErrorCode::SourceDown, format!("{told}; set or correct `headers.Authorization` of the source")))
     };
     let forbidden = || {
         let told = "the server answers 403: these credentials may not do this";
@@ -172,6 +183,8 @@ pub(super) fn trouble(error: &DynamicTransportError, now_ms: i64) -> Option<Trou
             let (code, what) = match status.status {
                 429 => (ErrorCode::RateLimited, "the server answers 429: too many calls"),
                 503 => (ErrorCode::SourceDown, "the server answers 503: it is not available"),
+                408 => (ErrorCode::SourceDown, "the server answers 408: it did not get the request in time"),
+                425 => (ErrorCode::SourceDown, "the server answers 425: it takes no request so early"),
                 _ => (ErrorCode::Interrupted, ""),
             };
             let mut what = match what {
@@ -198,7 +211,7 @@ pub(super) fn trouble(error: &DynamicTransportError, now_ms: i64) -> Option<Trou
             of(ErrorCode::SourceDown, format!("the server has ended the session and begins no other: {error}"))
         }
         HttpError::ReservedHeaderConflict(header) => {
-            of(ErrorCode::SourceDown, format!("`headers.{header}` is set by the protocol; remove it"))
+            stays(of(ErrorCode::SourceDown, format!("`headers.{header}` is set by the protocol; remove it")))
         }
         other => of(ErrorCode::Interrupted, format!("the connection broke: {}", chain(other))),
     })

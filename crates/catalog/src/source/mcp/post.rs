@@ -102,7 +102,7 @@ pub(super) async fn send(client: &Client, ear: &Ear, post: Post) -> Result<Strea
             }
             Ok(StreamableHttpPostResponse::Accepted)
         } else {
-            failed(response, &message).await
+            failed(response, &message, ear).await
         };
     };
     let given = response.headers().get(SESSION).and_then(|session| session.to_str().ok()).map(str::to_owned);
@@ -128,7 +128,11 @@ fn nothing(status: StatusCode) -> HttpError {
 }
 
 /// Says what a status other than success means.
-async fn failed(response: Response, message: &ClientJsonRpcMessage) -> Result<StreamableHttpPostResponse, HttpError> {
+async fn failed(
+    response: Response,
+    message: &ClientJsonRpcMessage,
+    ear: &Ear,
+) -> Result<StreamableHttpPostResponse, HttpError> {
     let status = response.status();
     match status {
         StatusCode::UNAUTHORIZED => {
@@ -141,7 +145,12 @@ async fn failed(response: Response, message: &ClientJsonRpcMessage) -> Result<St
         _ => {}
     }
     let after = Some(header(&response, RETRY_AFTER)).filter(|after| !after.is_empty());
-    if status == StatusCode::TOO_MANY_REQUESTS {
+    if is_passing(status) {
+        if let Ok(Some(text)) = body(response, MAX_QUOTED).await
+            && !text.trim_ascii().is_empty()
+        {
+            ear.words.odd(&format!("(HTTP {status}: {})", message::quoted(&text)));
+        }
         return Err(HttpStatusError::new(status.as_u16(), after).into());
     }
     let is_json = header(&response, CONTENT_TYPE).to_ascii_lowercase().contains("json");
@@ -168,6 +177,12 @@ async fn failed(response: Response, message: &ClientJsonRpcMessage) -> Result<St
         return Err(HttpStatusError::new(status.as_u16(), after).into());
     }
     Err(HttpError::UnexpectedServerResponse(told().into()))
+}
+
+/// Whether a status says that the same may work later, whatever else the answer holds: whoever stands before a server gives such
+/// statuses without asking it, and a server that says so in the protocol's words means the same.
+fn is_passing(status: StatusCode) -> bool {
+    matches!(status.as_u16(), 408 | 425 | 429 | 502 | 503 | 504)
 }
 
 fn header(response: &Response, name: HeaderName) -> String {
