@@ -387,9 +387,10 @@ impl Run {
         self.active_ms
     }
 
-    /// Whether what the script did so far was done before.
+    /// Whether what the script does next is held against what it did before. Of a mark that it is cancelled, and the like, nothing
+    /// follows for a script.
     pub(crate) fn is_replaying(&self) -> bool {
-        !self.history.is_empty()
+        self.history.iter().any(|record| matches!(record, Record::Asked(_) | Record::Answered(_)))
     }
 
     /// The flush that a commit of this kind needs.

@@ -11,9 +11,12 @@ use crate::{
 };
 
 fn host(cleanup: Duration) -> Host {
-    let mut undo = Fake::echo("undo");
-    undo.tool.cleanup = true;
-    let tools = vec![Fake::hang("hangs"), Fake::echo("put"), undo];
+    let cleans_up = |mut fake: Fake| {
+        fake.tool.cleanup = true;
+        fake
+    };
+    let undo = [cleans_up(Fake::echo("undo")), cleans_up(Fake::hang("undoes"))];
+    let tools = [Fake::hang("hangs"), Fake::echo("put")].into_iter().chain(undo).collect();
     Host::with([("fake", tools)], |settings| settings.cleanup = cleanup)
 }
 
@@ -82,11 +85,28 @@ async fn what_was_cancelled_stays_so_and_answers_with_its_report() {
 }
 
 #[tokio::test]
+async fn a_clean_up_that_was_cut_short_goes_on_under_the_mark_that_is_there() {
+    let host = host(Duration::from_millis(100));
+    let script = "try { await tools.fake.hangs({}) } finally { await tools.fake.undoes({}) }";
+    let id = stopped(&host, script).await;
+    let in_clean_up = async {
+        while host.seen().count("undoes") < 1 {
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+    };
+    tokio::select! {
+        report = cancel(&host, id) => panic!("it ended: {report:?}"),
+        () = in_clean_up => {}
+    }
+    assert_eq!(cancel(&host, id).await.status, ReportStatus::Cancelled);
+    let detail = host.runtime.show(id).await.unwrap();
+    assert_eq!(detail.journal.iter().filter(|record| record.kind == "cancelling").count(), 1);
+}
+
+#[tokio::test]
 async fn a_clean_up_that_does_not_end_is_stopped() {
     let host = host(Duration::from_millis(100));
-    for endless in
-        ["for (;;);", "await new Promise(() => setInterval(() => {}, 1))", "await tools.fake.hangs({ cleanup: true })"]
-    {
+    for endless in ["for (;;);", "await new Promise(() => setInterval(() => {}, 1))", "await tools.fake.undoes({})"] {
         let id =
             stopped(&host, &format!("try {{ await tools.fake.hangs({{}}) }} finally {{ text('begun'); {endless} }}"))
                 .await;

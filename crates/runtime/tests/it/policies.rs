@@ -1,9 +1,9 @@
 //! What becomes of a call that was out at a crash: by the policy when it was asked for, and by today's.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use refrain_journal::{Journal as _, MemoryJournal};
-use refrain_runtime::{Clock, Durability, Replay, Runtime, SystemClock, Take, Tool};
+use refrain_runtime::{Clock, Durability, Origin, Replay, ReportStatus, RunRequest, Runtime, SystemClock, Take, Tool};
 use serde_json::json;
 
 use crate::{
@@ -15,7 +15,7 @@ use crate::{
 fn get(replay: Replay, answer: Answer) -> Fake {
     let mut tool = Tool::new("", "get");
     tool.replay = replay;
-    Fake::of(tool, [(answer, std::time::Duration::ZERO)])
+    Fake::of(tool, [(answer, Duration::ZERO)])
 }
 
 #[tokio::test]
@@ -53,7 +53,7 @@ async fn a_probe_that_is_not_there_leaves_the_outcome_unknown_and_says_so() {
     let put = |answer| {
         let mut tool = Tool::new("", "put");
         tool.reconcile = Some("fake.look".into());
-        Fake::of(tool, [(answer, std::time::Duration::ZERO)])
+        Fake::of(tool, [(answer, Duration::ZERO)])
     };
     let first = process_with(&journal, vec![put(Answer::Hang)], |_| {});
     let script = "try { return await tools.fake.put({}) } catch (e) { return e.code }";
@@ -73,7 +73,7 @@ async fn a_probe_that_may_not_be_repeated_or_is_the_tool_itself_is_never_called(
             let mut put = Tool::new("", "put");
             put.reconcile = Some(named.into());
             put.replay = if safe { Replay::Keyed } else { Replay::Unsafe };
-            vec![Fake::of(put, [(answer, std::time::Duration::ZERO)]), Fake::new("look", done())]
+            vec![Fake::of(put, [(answer, Duration::ZERO)]), Fake::new("look", done())]
         };
         let first = process_with(&journal, tools(Answer::Hang), |_| {});
         let script = "try { return await tools.fake.put({ n: 1 }) } catch (e) { return e.code }";
@@ -151,6 +151,26 @@ async fn the_clock_of_a_script_does_not_go_back_where_that_of_the_machine_does()
     let second = process_with(&journal, tools(Fake::echo("hangs").safe()), |_| {});
     let report = at(&second, &journal, 1_700_000_000_000).resume(id, Take::IfFree).await.unwrap();
     assert_eq!(value(&report), Some(json!(0)));
+}
+
+#[tokio::test]
+async fn the_next_process_wakes_what_the_one_before_put_down_however_late_it_is() {
+    let journal = MemoryJournal::new();
+    let first = process_with(&journal, vec![], |settings| settings.park_after = Duration::from_millis(200));
+    let origin = Origin { way: "mcp".into(), ..Origin::default() };
+    let script = "const before = Date.now(); await sleep(60_000); return Date.now() - before";
+    let parked = first.runtime.run(RunRequest::new(script, origin), &|_| {}).await.unwrap();
+    assert_eq!(parked.status, ReportStatus::Parked);
+    drop(first);
+    let second = process_with(&journal, vec![], |_| {});
+    // A day later: it is overdue, and fires at once.
+    let a_day_later = 1_700_000_000_000 + 24 * 60 * 60 * 1000;
+    let runtime = Arc::new(at(&second, &journal, a_day_later));
+    let (said, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let tending = tokio::spawn(runtime.tend("mcp", move |tended| said.send(tended).unwrap()));
+    let (run, report) = heard.recv().await.unwrap();
+    assert_eq!((Some(run), value(&report.unwrap())), (parked.run_id, Some(json!(24 * 60 * 60 * 1000))));
+    tending.abort();
 }
 
 /// The same process at another time.
