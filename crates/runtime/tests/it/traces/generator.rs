@@ -1,6 +1,6 @@
 //! Scripts made at random, such that what they return does not depend on which of their calls is back first.
 
-use std::fmt::Write as _;
+use std::{collections::BTreeSet, fmt::Write as _};
 
 /// Numbers that look random, the same for the same seed.
 pub(crate) struct Dice(u64);
@@ -18,10 +18,14 @@ impl Dice {
     }
 }
 
-/// A script, and whether it makes calls that may not be repeated: what it returns then depends on where it was cut.
+/// A script. Which calls it makes does not depend on where it is cut, nor on what calls give that may not be repeated.
 pub(crate) struct Generated {
+    pub(crate) seed: u64,
     pub(crate) script: String,
+    /// Whether it makes calls that may not be repeated: what it returns then depends on where it was cut.
     pub(crate) has_unsafe: bool,
+    /// The calls that it does not wait for: losers of races, and what is left behind.
+    pub(crate) loose: BTreeSet<u64>,
 }
 
 struct Maker {
@@ -29,13 +33,14 @@ struct Maker {
     next_id: u64,
     has_unsafe: bool,
     may_be_unsafe: bool,
+    loose: BTreeSet<u64>,
 }
 
 /// Makes the script of a seed.
 pub(crate) fn script(seed: u64) -> Generated {
     let mut dice = Dice::new(seed);
     let may_be_unsafe = dice.roll(3) == 0;
-    let mut maker = Maker { dice, next_id: 0, has_unsafe: false, may_be_unsafe };
+    let mut maker = Maker { dice, next_id: 0, has_unsafe: false, may_be_unsafe, loose: BTreeSet::new() };
     let mut script = String::from(
         "const out = [];\nconst at = async (promise) => { try { return (await promise).id } catch (e) { return e.code ?? e.message } };\n",
     );
@@ -47,7 +52,7 @@ pub(crate) fn script(seed: u64) -> Generated {
         1 => "exit();\n",
         _ => "return out;\n",
     });
-    Generated { script, has_unsafe: maker.has_unsafe }
+    Generated { seed, script, has_unsafe: maker.has_unsafe, loose: maker.loose }
 }
 
 impl Maker {
@@ -78,6 +83,12 @@ impl Maker {
         self.call(&id)
     }
 
+    /// Two calls of which not both are waited for.
+    fn rivals(&mut self) -> (String, String) {
+        self.loose.extend([self.next_id, self.next_id + 1]);
+        (self.one(), self.one())
+    }
+
     fn statement(&mut self, depth: u32) -> String {
         let mut text = String::new();
         let many = 2 + self.dice.roll(3);
@@ -99,11 +110,11 @@ impl Maker {
                 );
             }
             3 => {
-                let (one, other) = (self.one(), self.one());
+                let (one, other) = self.rivals();
                 let _ = writeln!(text, "out.push(typeof await Promise.race([at({one}), at({other})]));");
             }
             4 => {
-                let (one, other) = (self.one(), self.one());
+                let (one, other) = self.rivals();
                 let _ = writeln!(text, "out.push(typeof await Promise.any([{one}, {other}]).catch((e) => e));");
             }
             5 => {
@@ -117,13 +128,13 @@ impl Maker {
                 let (base, call) = (self.id(many), self.call("id"));
                 let _ = writeln!(
                     text,
-                    "for await (const id of (async function* () {{ for (let id = {base}; id < {}; id++) yield await at({call}); }})()) {{ out.push(id); if (id === {}) break; }}",
+                    "let times{base} = 0; for await (const id of (async function* () {{ for (let id = {base}; id < {}; id++) yield await at({call}); }})()) {{ out.push(id); if (++times{base} > {}) break; }}",
                     base + many,
-                    base + many / 2
+                    many / 2
                 );
             }
             7 => {
-                let _ = writeln!(text, "out.push(Math.random(), Date.now());");
+                let _ = writeln!(text, "out.push(Math.random(), Date.now(), crypto.randomUUID());");
             }
             8 => {
                 let _ = writeln!(text, "text('said ' + out.length); console.log('logged', out.length);");
@@ -145,7 +156,8 @@ impl Maker {
             }
             12 => {
                 let (one, other) = (self.statement(depth - 1), self.statement(depth - 1));
-                let _ = writeln!(text, "await (async () => {{ {one} }})(); if (out.length % 2 === 0) {{ {other} }}");
+                let given = if self.may_be_unsafe { self.dice.roll(2).to_string() } else { "out.length % 2".into() };
+                let _ = writeln!(text, "await (async () => {{ {one} }})(); if ({given} === 0) {{ {other} }}");
             }
             13 => {
                 let lanes: Vec<String> = (0..2)
@@ -157,6 +169,7 @@ impl Maker {
                 let _ = writeln!(text, "out.push(...(await Promise.all([{}])).flat());", lanes.join(", "));
             }
             _ => {
+                self.loose.insert(self.next_id);
                 let call = self.one();
                 let _ = writeln!(text, "const left{} = at({call}); out.push('left');", self.next_id);
             }

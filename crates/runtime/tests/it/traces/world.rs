@@ -7,16 +7,16 @@ use std::{
 
 use async_trait::async_trait;
 use refrain_journal::{
-    Fate, MemoryJournal, Outcome, Page, Record,
+    Fate, Flush, MemoryJournal, Outcome, Page, Record,
     testing::{Cut, PowerCut},
 };
 use refrain_runtime::{
-    CallError, Clock, Effect, Environment, ErrorCode, Functions, Journal, Origin, Replay, Report, RunId, RunRequest,
-    Runtime, Settings, SharedFunctions, SourceKind, SourceSettings, SystemClock, Take, Tool,
+    CallError, Clock, Effect, Environment, ErrorCode, Functions, Journal, Origin, Replay, RunId, RunRequest, Runtime,
+    Settings, SharedFunctions, SourceKind, SourceSettings, SystemClock, Take, Tool,
 };
 use serde_json::{Value, json};
 
-use super::generator::Generated;
+use super::generator::{Dice, Generated};
 
 /// A clock that stands, so that two attempts can be compared.
 struct Still(std::time::Instant);
@@ -89,13 +89,31 @@ pub(crate) struct World {
 /// Where the power goes, attempt by attempt: at which write, and on which side of it.
 pub(crate) type Cuts = Vec<(u64, Cut)>;
 
+/// One to four cuts in a row.
+pub(crate) fn cuts(dice: &mut Dice, writes: u64) -> Cuts {
+    (0..=dice.roll(4)).map(|_| (dice.roll(writes), if dice.roll(2) == 0 { Cut::Before } else { Cut::After })).collect()
+}
+
 /// What came of a trace.
 pub(crate) struct Trace {
     pub(crate) writes: u64,
     pub(crate) kills: u64,
     report: Value,
     records: Vec<Record>,
-    calls: BTreeSet<String>,
+    catalog: Vec<u8>,
+    /// The calls that reached a tool.
+    made: BTreeSet<String>,
+}
+
+/// What a journal has of one call, whatever its number: calls in parallel are numbered as their answers come.
+#[derive(Debug, PartialEq)]
+struct Call {
+    replay: String,
+    effect: String,
+    has_key: bool,
+    due_ms: Option<i64>,
+    outcome: Option<Outcome>,
+    notes: Vec<String>,
 }
 
 impl World {
@@ -114,15 +132,36 @@ impl World {
         Self { runtime, tools }
     }
 
-    /// Runs a script with these cuts, and then without one until it is over.
+    /// Runs a script with these cuts, and then without one until it is over; and holds it against the same run, with its number
+    /// and its chance, that nothing cuts.
     ///
     /// # Panics
     ///
-    /// When a rule of the journal is broken.
+    /// When a rule is broken, with what repeats the trace.
     pub(crate) async fn trace(&self, script: &Generated, cuts: &Cuts) -> Trace {
+        let place = place(script, cuts);
+        let trace = self.to_its_end(script, MemoryJournal::new(), None, cuts, &place).await;
+        if !cuts.is_empty() {
+            let run = trace.run();
+            let Some(Record::Started(start)) = trace.records.first() else { panic!("no start: {place}") };
+            let blank = MemoryJournal::new();
+            let _ = blank.create(run, start, std::slice::from_ref(&trace.catalog), Flush::Process).await.unwrap();
+            let calm = self.to_its_end(script, blank.reopen(Fate::Dead), Some(run), &Vec::new(), &place).await;
+            trace.is_like(&calm, script, &place);
+        }
+        trace
+    }
+
+    async fn to_its_end(
+        &self,
+        script: &Generated,
+        mut disk: MemoryJournal,
+        mut run: Option<RunId>,
+        cuts: &Cuts,
+        place: &str,
+    ) -> Trace {
         self.tools.0.lock().unwrap().0.clear();
-        let mut disk = MemoryJournal::new();
-        let (mut run, mut kills, mut writes) = (None, 0, 0);
+        let (mut kills, mut writes) = (0, 0);
         let mut done = None;
         for cut in cuts.iter().copied().map(Some).chain([None]) {
             let journal = match cut {
@@ -153,18 +192,20 @@ impl World {
                     break;
                 }
                 _ if journal.is_off() => kills += 1,
-                outcome => panic!("neither cut nor over: {outcome:?}\n{}", script.script),
+                outcome => panic!("neither cut nor over: {outcome:?}\n{place}"),
             }
             disk = disk.reopen(Fate::Dead);
             if let Some(id) = run {
                 self.nothing_finished_is_made_again(&disk, id).await;
             }
         }
-        let report = done.unwrap_or_else(|| panic!("it is not over\n{}", script.script));
+        let report = done.unwrap_or_else(|| panic!("it is not over\n{place}"));
         let records = disk.read(run.unwrap()).await.unwrap();
-        self.each_kind_keeps_its_promise(kills, script);
-        let calls = self.tools.0.lock().unwrap().0.keys().cloned().collect();
-        Trace { writes, kills, report: told(&report), records: timeless(records), calls }
+        self.each_kind_keeps_its_promise(kills, place);
+        let Some(Record::Started(start)) = records.first() else { panic!("no start record\n{place}") };
+        let catalog = disk.blob(start.catalog).await.unwrap();
+        let made = self.tools.0.lock().unwrap().0.keys().cloned().collect();
+        Trace { writes, kills, report: serde_json::to_value(&report).unwrap(), records, catalog, made }
     }
 
     /// From here on a call whose answer is in the journal must not be made.
@@ -195,70 +236,135 @@ impl World {
         }
     }
 
-    fn each_kind_keeps_its_promise(&self, kills: u64, script: &Generated) {
+    fn each_kind_keeps_its_promise(&self, kills: u64, place: &str) {
         for (id, keys) in &self.tools.0.lock().unwrap().0 {
             let finished = keys.iter().position(|key| key.as_deref() == Some("finished"));
             assert!(
                 finished.is_none_or(|at| at + 1 == keys.len()),
-                "{id} was made again after its answer was in the journal: {keys:?}\n{}",
-                script.script
+                "{id} was made again after its answer was in the journal: {keys:?}\n{place}"
             );
             let made = &keys[..finished.unwrap_or(keys.len())];
-            assert!(made.len() as u64 <= kills + 1, "{id}: {made:?}\n{}", script.script);
+            assert!(made.len() as u64 <= kills + 1, "{id}: {made:?}\n{place}");
             if id.starts_with("put") {
-                assert_eq!(made.len(), 1, "{id}\n{}", script.script);
+                assert_eq!(made.len(), 1, "{id}\n{place}");
             }
             if id.starts_with("key") {
-                assert!(made.iter().all(|key| key.is_some() && key == &made[0]), "{id}: {made:?}\n{}", script.script);
+                assert!(made.iter().all(|key| key.is_some() && key == &made[0]), "{id}: {made:?}\n{place}");
             }
         }
     }
 }
 
 impl Trace {
+    fn run(&self) -> RunId {
+        self.report["run_id"].as_str().and_then(|id| id.parse().ok()).unwrap()
+    }
+
+    /// What the journal has of each call, by the call's own identity.
+    fn calls(&self) -> BTreeMap<String, Call> {
+        let mut names = BTreeMap::new();
+        let mut calls = BTreeMap::new();
+        for record in &self.records {
+            match record {
+                Record::Asked(asked) => {
+                    for call in &asked.calls {
+                        let args: Value = call.args.parse().unwrap();
+                        // Sleeps have no identity of their own; they are told apart by their order.
+                        let name = match args["id"].as_u64() {
+                            Some(id) => format!("{}-{id}", call.tool.trim_start_matches("t.")),
+                            None => format!("{}-{}", call.tool, call.call),
+                        };
+                        if let Some(key) = &call.key {
+                            assert_eq!(*key, format!("{}/{}", self.run(), call.call));
+                        }
+                        names.insert(call.call, name.clone());
+                        let (replay, effect, has_key) = (call.replay.clone(), call.effect.clone(), call.key.is_some());
+                        let due_ms = call.due_ms;
+                        let call = Call { replay, effect, has_key, due_ms, outcome: None, notes: Vec::new() };
+                        assert!(calls.insert(name, call).is_none(), "a call is asked for twice");
+                    }
+                }
+                Record::Answered(answered) => {
+                    let call = calls.get_mut(&names[&answered.call]).unwrap();
+                    assert!(call.outcome.is_none(), "a call is answered twice");
+                    (call.outcome, call.notes) = (Some(answered.outcome.clone()), answered.notes.clone());
+                }
+                _ => {}
+            }
+        }
+        calls
+    }
+
     /// Holds a trace with cuts against one without.
     ///
     /// # Panics
     ///
     /// When they differ.
-    pub(crate) fn is_like(&self, calm: &Self, script: &Generated, cuts: &Cuts) {
-        let place = || format!("cut at {cuts:?}\n{}", script.script);
+    fn is_like(&self, calm: &Self, script: &Generated, place: &str) {
+        let extra: Vec<&String> = self.made.difference(&calm.made).collect();
+        assert!(extra.is_empty(), "calls that the calm run does not make: {extra:?}\n{place}");
+        let (mine, theirs) = (self.calls(), calm.calls());
+        for name in mine.keys().chain(theirs.keys()) {
+            let id = name.rsplit('-').next().and_then(|id| id.parse().ok()).unwrap_or(0);
+            if name.starts_with("sleep") || script.loose.contains(&id) {
+                // Nobody waits for it, so it is a matter of luck whether it was asked for, or answered, before the end.
+                let both = mine.get(name).zip(theirs.get(name));
+                let of = |call: &Call| (call.replay.clone(), call.effect.clone(), call.has_key);
+                assert!(both.is_none_or(|(one, other)| of(one) == of(other)), "{name}\n{place}");
+                continue;
+            }
+            let (Some(one), Some(other)) = (mine.get(name), theirs.get(name)) else {
+                panic!("{name} is in one of the journals only\n{place}");
+            };
+            let is_doubtful = name.starts_with("put") && is_interrupted(one);
+            assert!(one == other || is_doubtful, "{name}: {one:?}, and calm {other:?}\n{place}");
+        }
+        let ends = [self, calm].map(|trace| match trace.records.last() {
+            Some(Record::Ended(ended)) => (ended.state, ended.stored.clone()),
+            other => panic!("the last record is {other:?}\n{place}"),
+        });
         if script.has_unsafe {
             return;
         }
-        let extra: Vec<&String> = self.calls.difference(&calm.calls).collect();
-        assert!(extra.is_empty(), "calls that the calm run does not make: {extra:?}, {}", place());
-        assert_eq!(self.report["status"], calm.report["status"], "{}", place());
-        // Which of two is back first may change with a crash, and what a race gives does not tell.
-        for part in ["result", "text", "error"] {
-            let (one, other) = (without_chance(&self.report[part]), without_chance(&calm.report[part]));
-            assert_eq!(one, other, "{part}: {}", place());
+        assert_eq!(ends[0], ends[1], "{place}");
+        for part in ["status", "result", "text", "logs", "images", "error"] {
+            assert_eq!(self.report[part], calm.report[part], "{part}: {place}");
         }
-        assert!(matches!(self.records.last(), Some(Record::Ended(_))));
-    }
-}
-
-/// Numbers between nought and one are drawn from the run's own seed.
-fn without_chance(value: &Value) -> Value {
-    match value {
-        Value::Number(number) if number.as_f64().is_some_and(|it| it > 0.0 && it < 1.0) => json!("chance"),
-        Value::Array(list) => list.iter().map(without_chance).collect(),
-        other => other.clone(),
-    }
-}
-
-fn told(report: &Report) -> Value {
-    serde_json::to_value(report).unwrap()
-}
-
-fn timeless(mut records: Vec<Record>) -> Vec<Record> {
-    for record in &mut records {
-        if let Record::Answered(answered) = record {
-            answered.took_ms = 0;
-            if let Outcome::Failure(failure) = &mut answered.outcome {
-                failure.data = None;
+        if script.loose.is_empty() {
+            for part in ["notes", "calls"] {
+                assert_eq!(sorted(&self.report[part]), sorted(&calm.report[part]), "{part}: {place}");
+            }
+            for part in ["calls", "tool_bytes", "result_bytes"] {
+                assert_eq!(self.report["usage"][part], calm.report["usage"][part], "usage.{part}: {place}");
             }
         }
     }
-    records
+}
+
+fn is_interrupted(call: &Call) -> bool {
+    matches!(&call.outcome, Some(Outcome::Failure(failure)) if failure.code == ErrorCode::Interrupted.as_str())
+}
+
+/// The entries of a list without what calls in parallel may change: their order, and with it their numbers.
+fn sorted(list: &Value) -> Vec<String> {
+    let mut all: Vec<Value> = list.as_array().unwrap().clone();
+    for one in &mut all {
+        if let Some(map) = one.as_object_mut() {
+            map.remove("call");
+        }
+    }
+    let mut all: Vec<String> = all.iter().map(Value::to_string).collect();
+    all.sort();
+    all
+}
+
+/// A trace in words, and what repeats it.
+fn place(script: &Generated, cuts: &Cuts) -> String {
+    let cuts: Vec<String> =
+        cuts.iter().map(|(nth, side)| format!("{nth}{}", if *side == Cut::Before { 'b' } else { 'a' })).collect();
+    let cuts = cuts.join(" ");
+    format!(
+        "script {}, cut at {cuts}; the same again: cargo run -p refrain-runtime --example traces -- 1 {} {cuts}\n{}",
+        script.seed, script.seed, script.script
+    )
 }
