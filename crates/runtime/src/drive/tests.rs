@@ -452,6 +452,13 @@ fn one_commit_for_a_safe_call_and_two_for_another() {
             attempt(&journal, &Arc::new(Counting::default()), script, true).await.unwrap().unwrap();
             assert_eq!(journal.writes(), want, "{script}");
         }
+        // Side by side, answers that come together are one commit, and calls that are asked for together as well.
+        for (tool, most) in [("get", 1 + 5 + 1), ("put", 1 + (1 + 5) + 1)] {
+            let script = format!("await Promise.all([1, 2, 3, 4, 5].map((id) => tools.x.{tool}({{ id }})))");
+            let journal = PowerCut::never(Arc::new(MemoryJournal::new()));
+            attempt(&journal, &Arc::new(Counting::default()), &script, true).await.unwrap().unwrap();
+            assert!((1 + 1 + 1..=most).contains(&journal.writes()), "{script}: {}", journal.writes());
+        }
     });
 }
 
