@@ -143,6 +143,12 @@ pub enum JournalError {
         /// The blob.
         hash: BlobHash,
     },
+    /// A file of exported runs is not as it was written. Nothing of it is taken in.
+    #[error("this is not the whole of an exported run: {what}; export it once more")]
+    NotExported {
+        /// What was found, and where.
+        what: String,
+    },
     /// The file holds what no version of ours wrote.
     #[error("journal `{journal}` is damaged: {what}; restore it from a backup or choose another journal")]
     DamagedFile {

@@ -137,7 +137,17 @@ impl Exported {
 
     /// Checks everything, and returns how the run stands where it has arrived: nobody holds it.
     pub(crate) fn arrived(&self) -> Result<Arrived, JournalError> {
-        let records = self.check()?;
+        // The fix is to be had where the file is from, not in this journal.
+        let records = self.check().map_err(|error| match error {
+            JournalError::Damaged { run, seq, what } => {
+                JournalError::NotExported { what: format!("record {seq} of run `{run}`: {what}") }
+            }
+            JournalError::NoBlob { hash } => JournalError::NotExported { what: format!("blob `{hash}` is missing") },
+            JournalError::DamagedBlob { hash } => {
+                JournalError::NotExported { what: format!("the bytes of blob `{hash}` have another hash") }
+            }
+            other => other,
+        })?;
         let link = self.records.last().map_or(Link::default(), |row| row.link);
         let (state, ended_ms, wake_ms) = match records.last() {
             Some(Record::Ended(ended)) => (ended.state.into(), Some(ended.ended_ms), None),
@@ -188,10 +198,10 @@ pub fn write(runs: &[Exported]) -> Result<Vec<u8>, JournalError> {
 ///
 /// # Errors
 ///
-/// [`JournalError::Newer`] for a format that this build does not know, [`JournalError::DamagedFile`] with the place for anything
+/// [`JournalError::Newer`] for a format that this build does not know, [`JournalError::NotExported`] with the place for anything
 /// else that is none.
 pub fn read(file: &[u8]) -> Result<Vec<Exported>, JournalError> {
-    let damaged = |what: String| JournalError::DamagedFile { journal: "the file of an exported run".to_owned(), what };
+    let damaged = |what: String| JournalError::NotExported { what };
     let text =
         str::from_utf8(file).map_err(|error| damaged(format!("it is no UTF-8 after byte {}", error.valid_up_to())))?;
     let mut runs: Vec<(Exported, u64)> = Vec::new();

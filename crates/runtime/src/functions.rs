@@ -51,11 +51,15 @@ struct Sleep {
     ms: f64,
 }
 
+/// Only looked at by whoever answers.
 #[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Question {
-    /// Only looked at by whoever answers.
     #[serde(rename = "question")]
     _question: String,
+    /// JSON Schema of the answer.
+    #[serde(default, rename = "schema")]
+    _schema: Option<Map<String, Value>>,
 }
 
 #[derive(Deserialize)]
@@ -80,7 +84,7 @@ fn read<'a, T: Deserialize<'a>>(name: &str, args: &'a str) -> Result<T, CallErro
     serde_json::from_str(args).map_err(|error| {
         let form = match name {
             "sleep" => "sleep(milliseconds)",
-            "ask" => "ask(\"question\", { schema? })",
+            "ask" => "ask(\"question\", { schema: { type: \"boolean\" } })",
             "searchTools" => "searchTools(\"words\", { limit?, namespace? })",
             _ => "describeTools([\"source.tool\", …])",
         };

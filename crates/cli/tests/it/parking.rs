@@ -141,5 +141,9 @@ fn a_run_is_carried_elsewhere_and_goes_on_there() {
     let cut = &file[..file.len() / 2];
     elsewhere.write("cut.jsonl", cut);
     let refused = elsewhere.run(&["runs", "import", "cut.jsonl"]).expect(1);
-    assert!(refused.stderr.contains("part ") || refused.stderr.contains("records of"), "{refused}");
+    let told = "error: `cut.jsonl`: this is not the whole of an exported run: ";
+    assert!(refused.stderr.contains(told) && refused.stderr.contains("; export it once more"), "{refused}");
+    elsewhere.write("changed.jsonl", &file.replacen("\"question\":", "\"Question\":", 1));
+    let refused = elsewhere.run(&["runs", "import", "changed.jsonl", "--journal", "sqlite:other.db"]).expect(1);
+    assert!(refused.stderr.contains(": its checksum does not fit; export it once more"), "{refused}");
 }

@@ -280,6 +280,15 @@ async fn a_question_that_is_none_is_refused() {
     let report = host().run("try { return await ask(7) } catch (e) { return [e.name, e.code] }").await;
     assert_eq!(value(&report), Some(json!(["ToolError", "invalid_arguments"])));
     assert_eq!(statuses(&report), ["ask refused"]);
+    // A schema in the wrong place would be a question that takes any answer.
+    for options in ["{ type: 'boolean' }", "{ schema: 'boolean' }"] {
+        let report = host()
+            .run(&format!("try {{ return await ask('Sure?', {options}) }} catch (e) {{ return e.message }}"))
+            .await;
+        let told = value(&report).unwrap();
+        let form = r#"`ask` is called as ask("question", { schema: { type: "boolean" } }): "#;
+        assert!(told.as_str().unwrap().starts_with(form), "{told}");
+    }
 }
 
 #[tokio::test]

@@ -41,6 +41,7 @@ pub(crate) async fn export(context: &Context, args: ExportArgs) -> Result<Exit, 
         let failed = CommandError::failed(format!("`{}` cannot be written: {error}", path.display()));
         match error.kind() {
             std::io::ErrorKind::AlreadyExists => failed.with_hint("add `--force` to write over it"),
+            std::io::ErrorKind::NotFound => failed.with_hint("make its folder first, or correct `--out`"),
             _ => failed,
         }
     })?;

@@ -2,6 +2,7 @@
 
 use std::{io::Read as _, path::PathBuf};
 
+use refrain_runtime::{JournalError, RuntimeError};
 use serde_json::json;
 
 use crate::{config::Need, context::Context, error::CommandError, exit::Exit};
@@ -26,7 +27,12 @@ pub(crate) async fn import(context: &Context, args: ImportArgs) -> Result<Exit, 
     };
     read.map_err(|error| CommandError::failed(format!("`{}` cannot be read: {error}", args.file.display())))?;
     let runtime = context.runtime(Need::NoSources)?;
-    let id = runtime.import(&file).await?;
+    let id = runtime.import(&file).await.map_err(|error| match error {
+        RuntimeError::Journal(error @ JournalError::NotExported { .. }) => {
+            CommandError::failed(format!("`{}`: {error}", args.file.display()))
+        }
+        other => other.into(),
+    })?;
     if context.ui.is_json() {
         context.ui.json(&json!({ "run_id": id }))?;
     } else {
