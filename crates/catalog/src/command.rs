@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     arguments,
     error::SettingsError,
-    tool::{Effect, Replay, Retry, Tool},
+    tool::{Effect, Permission, Replay, Retry, Tool},
 };
 pub use output::{Output, OutputFormat};
 use template::Template;
@@ -45,6 +45,8 @@ pub struct CommandToolSettings {
     pub retry: Option<Retry>,
     /// The path of a tool that can tell what became of a call.
     pub reconcile: Option<String>,
+    /// Whether a call may be made, whatever the rules of the policy say.
+    pub approval: Option<Permission>,
     /// How long one call may take.
     pub timeout: Option<Duration>,
     /// A template for the program's input. Default: no input.
@@ -131,6 +133,7 @@ impl CommandTool {
         tool.cleanup = settings.cleanup;
         tool.retry = settings.retry;
         tool.reconcile.clone_from(&settings.reconcile);
+        tool.approval = settings.approval;
         tool.timeout_ms = settings.timeout.map(|limit| u64::try_from(limit.as_millis()).unwrap_or(u64::MAX));
         tool
     }

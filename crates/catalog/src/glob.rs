@@ -49,11 +49,33 @@ impl Glob {
         }
         pattern[p..].iter().all(|c| *c == '*')
     }
+
+    /// Returns whether this fits every name that `other` fits. It may say no where it does; it never says yes where it does not.
+    #[must_use]
+    pub fn covers(&self, other: &Self) -> bool {
+        // A star of the other fits nothing here but a star, as long as no question mark takes it for a character.
+        !(self.0.contains('?') && other.0.contains('*')) && self.matches(&other.0)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pattern_covers_another_when_it_fits_all_that_the_other_does() {
+        let check = |pattern: &str, other: &str, expect: bool| {
+            assert_eq!(Glob::new(pattern).covers(&Glob::new(other)), expect, "{pattern} over {other}");
+        };
+        check("*", "git.*", true);
+        check("git.*", "git.list_?", true);
+        check("git.*", "git.list_*", true);
+        check("git.list", "git.*", false);
+        check("git.l*", "git.*", false);
+        check("?", "*", false);
+        check("a?", "ab", true);
+        check("a.b", "a.b", true);
+    }
 
     #[test]
     fn stars_and_question_marks_match_and_everything_else_is_itself() {

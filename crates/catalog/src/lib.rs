@@ -64,5 +64,5 @@ pub use settings::{
 };
 pub use source::Server;
 pub use sources::{CallOutput, CallRequest, Diagnosis, Sources};
-pub use tool::{Effect, Observation, Replay, Retry, Tool};
+pub use tool::{Effect, Observation, Permission, Replay, Retry, Tool};
 pub use unseen::escaped;

@@ -16,7 +16,7 @@ pub use crate::source::{
 use crate::{
     glob::Glob,
     observed::Observed,
-    tool::{Effect, Replay, Retry},
+    tool::{Effect, Permission, Replay, Retry},
 };
 
 /// One source: where tools come from, and what is believed and allowed there.
@@ -236,6 +236,8 @@ pub struct ToolOverride {
     pub retry: Option<Retry>,
     /// The path of a tool that can tell what became of a call.
     pub reconcile: Option<String>,
+    /// Whether a call may be made, whatever the rules of the policy say.
+    pub approval: Option<Permission>,
 }
 
 /// What the program around this crate lends to it.

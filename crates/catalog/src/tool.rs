@@ -59,6 +59,33 @@ impl Replay {
     }
 }
 
+/// Whether a call may be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Permission {
+    /// Yes.
+    Allow,
+    /// After a person has agreed to it.
+    Ask,
+    /// No.
+    Deny,
+    /// Not by a script: by itself, where a person sees it as a step of its own.
+    Direct,
+}
+
+impl Permission {
+    /// Returns the word that configs, listings and journals use.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Allow => "allow",
+            Self::Ask => "ask",
+            Self::Deny => "deny",
+            Self::Direct => "direct",
+        }
+    }
+}
+
 /// How often a call that failed is made again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Retry {
@@ -106,6 +133,9 @@ pub struct Tool {
     /// The path of a tool that can tell what became of a call.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reconcile: Option<String>,
+    /// Whether a call may be made, whatever the rules of the policy say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub approval: Option<Permission>,
     /// What may be changed in the arguments of a call before they are checked.
     #[serde(default, skip_serializing_if = "ArgumentRules::is_strict")]
     pub rules: ArgumentRules,
@@ -146,6 +176,7 @@ impl Tool {
             cleanup: false,
             retry: None,
             reconcile: None,
+            approval: None,
             rules: ArgumentRules::default(),
             notes: Vec::new(),
             validator: CachedValidator::default(),

@@ -19,7 +19,10 @@
 //!
 //! Secrets are read only for commands that use sources, and are never printed.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
 use refrain_runtime::{Clock as _, Environment, Settings, SystemClock, demo};
 
@@ -30,6 +33,7 @@ mod document;
 mod edit;
 mod fault;
 mod mcp_servers;
+mod policy;
 mod row;
 mod scalar;
 mod secret;
@@ -104,6 +108,7 @@ pub(crate) fn load(places: &Places, folder: &Path, variables: &Variables, need: 
             settings.sources.push(source);
         }
         row::sources(document, &mut rows);
+        row::rules(document, &mut rows);
     }
     scalars.environment(variables, folder, &mut settings, &faults);
     if let Some(url) = &places.journal {
@@ -129,6 +134,10 @@ pub(crate) fn load(places: &Places, folder: &Path, variables: &Variables, need: 
     if settings.sources.is_empty() {
         settings.sources.push(demo::source(folder.to_path_buf()));
         rows.push(Row::new(&["sources", demo::NAME, "type"], "demo".into(), "default"));
+    }
+    if let Some(document) = &document {
+        let names = settings.sources.iter().map(|source| source.name.clone());
+        Arc::make_mut(&mut settings.policy).rules = policy::read_rules(&document.root(&faults), names.collect());
     }
     let faults = faults.into_sorted();
     if !faults.is_empty() {

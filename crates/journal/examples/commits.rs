@@ -31,6 +31,7 @@ fn start() -> Started {
         store: json("{}"),
         origin: json("{}"),
         dialect: None,
+        effects: None,
         amends: Vec::new(),
     }
 }

@@ -97,6 +97,8 @@ stored!(StartedV1 is Started {
     store: Json,
     origin: Json,
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    effects: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     dialect: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     amends: Vec<RunId>,
@@ -133,6 +135,10 @@ stored!(AskedCallV1 is AskedCall {
     key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     due_ms: Option<i64>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    permission: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
 });
 
 // By hand: `Into` does not reach into an `Option` either.

@@ -59,6 +59,8 @@ pub struct Started {
     pub store: Json,
     /// How the run came in: front, client, way.
     pub origin: Json,
+    /// What its calls may do: `read`, nothing but that. None for anything.
+    pub effects: Option<String>,
     /// The names under which the script sees the tools; none for our own.
     pub dialect: Option<String>,
     /// The run that this one corrects, and those that it corrected in its turn: their finished calls answer equal ones of
@@ -92,8 +94,12 @@ pub struct AskedCall {
     pub replay: String,
     /// The idempotency key, the same on every attempt.
     pub key: Option<String>,
-    /// When a timer is due, in milliseconds since the epoch. A crash does not move it.
+    /// When a timer is due, or an approval is too late, in milliseconds since the epoch. A crash does not move it.
     pub due_ms: Option<i64>,
+    /// Why it could not simply leave: `ask`, only after a person agreed; `deny` and `direct`, not at all.
+    pub permission: Option<String>,
+    /// What in the policy said so, or let a write through.
+    pub rule: Option<String>,
 }
 
 /// What a call came to, and the clock that the script sees from then on.
@@ -191,7 +197,7 @@ pub struct Decided {
     pub call: u64,
     /// When, in milliseconds since the epoch.
     pub at_ms: i64,
-    /// The decision: `again`, it did not happen and is to be made.
+    /// The decision: `again`, it did not happen and is to be made; `approve`, it may be made.
     pub decision: String,
     /// Who, as they say.
     pub by: Option<String>,

@@ -21,6 +21,7 @@ use refrain_journal::{Answered, AskedCall, Json, Outcome, Record, Reused, RunId}
 use crate::{
     canonical::canonical,
     run::{Here, Plan, Taken, Target},
+    waiting::APPROVE,
 };
 
 /// The calls of the runs that another one corrects.
@@ -92,10 +93,12 @@ impl Earlier {
     fn add(&mut self, run: RunId, records: Vec<Record>, first: usize, later: &mut Later) {
         let mut asked: Vec<AskedCall> = Vec::new();
         let mut answers: HashMap<u64, (usize, Answered)> = HashMap::new();
+        let mut approved = HashSet::new();
         for (at, record) in records.into_iter().enumerate() {
             match record {
                 Record::Asked(turn) => asked.extend(turn.calls),
                 Record::Answered(answered) => drop(answers.insert(answered.call, (first + at, answered))),
+                Record::Decided(decided) if decided.decision == APPROVE => drop(approved.insert(decided.call)),
                 _ => {}
             }
         }
@@ -124,6 +127,8 @@ impl Earlier {
                         }
                     }
                 }
+                // It was held back, so nothing came of it.
+                None if call.permission.is_some() && !approved.contains(&call.call) => {}
                 None => {
                     now.wrote |= call.effect != Effect::Read.as_str();
                     past.keys.extend(call.key.filter(|key| !later.keys.contains(key)));

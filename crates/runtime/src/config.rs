@@ -1,15 +1,19 @@
 //! Checked settings. The command line reads them from files; a program that embeds the runtime builds them.
 
-use std::{path::PathBuf, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use refrain_catalog::{Dialect, Environment, SourceSettings};
 use serde::{Deserialize, Serialize};
+
+use crate::policy::Policy;
 
 /// Everything a runtime is told.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Where tools come from.
     pub sources: Vec<SourceSettings>,
+    /// Which calls may be made.
+    pub policy: Arc<Policy>,
     /// What child processes get, and who ends them.
     pub environment: Environment,
     /// The journal's address, `sqlite:PATH` or `memory:`.
@@ -52,6 +56,7 @@ impl Settings {
     pub fn new(environment: Environment) -> Self {
         Self {
             sources: Vec::new(),
+            policy: Arc::default(),
             environment,
             journal_url: "memory:".into(),
             config: None,

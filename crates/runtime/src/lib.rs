@@ -25,6 +25,7 @@ pub mod date;
 mod drive;
 mod error;
 mod functions;
+mod policy;
 pub mod preflight;
 mod report;
 mod rounded;
@@ -42,12 +43,13 @@ pub use functions::NO_APPROVAL;
 pub use refrain_catalog::{
     Answer, Asked, CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DECLARATION_MARK, DIALECTS,
     DeclarationFile, Description, Diagnosis, Dialect, Effect, Elicit, Environment, ErrorCode, Found, Functions, Glob,
-    Hit, McpHttpSettings, McpSettings, Observed, OnMismatch, Output, OutputFormat, Query, Question, Replay, Retry,
+    Hit, McpHttpSettings, McpSettings, Observed, OnMismatch, Output, OutputFormat, Permission, Query, Question, Replay, Retry,
     Secrets, SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride,
     Trust, Unresolved, demo, escaped, guard_main,
 };
 pub use refrain_engine::{EngineError, Language};
 pub use refrain_journal::{Journal, JournalError, Json, RunId, RunState, Take};
+pub use policy::{Condition, Person, Policy, Rule, Subject, Verdict};
 pub use report::{
     AmendReport, CallReport, CallStatus, ErrorKind, ErrorReport, Log, Note, Report, ReportStatus, UnmatchedCall, Usage,
 };

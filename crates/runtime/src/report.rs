@@ -549,6 +549,8 @@ impl CallReport {
                     (None, Plan::Here(Here { taken: Some(_), .. })) => CallStatus::Reused,
                     (None, _) => CallStatus::Ok,
                     (Some(code), _) if code == "interrupted" => CallStatus::Interrupted,
+                    // Nobody agreed to it.
+                    (Some(_), Plan::Send { .. }) if !made.has_left() => CallStatus::Refused,
                     (Some(_), Plan::Here(_) | Plan::Ask) => CallStatus::Refused,
                     (Some(_), Plan::Past(past)) if !past.had_left => CallStatus::Refused,
                     (Some(code), _) if code == "cancelled" => CallStatus::Interrupted,

@@ -20,12 +20,14 @@ use crate::{
     amend::Earlier,
     config::{Durability, OnInterrupted},
     functions,
+    policy::Gate,
     preflight::near::nearest,
     waiting::{Decision, Waiting},
 };
 
 mod asking;
 mod ending;
+mod judging;
 mod parking;
 mod replay;
 mod saved;
@@ -130,6 +132,24 @@ pub(crate) struct Made {
     due_ms: Option<i64>,
     /// Asks what became of it, before anything else is done about it.
     probe: Option<Target>,
+    /// Whether the policy has been asked about it.
+    is_judged: bool,
+    /// What a person has to say before it may leave.
+    pub(crate) approval: Approval,
+    /// What in the policy decided about it, where that is to be told.
+    pub(crate) rule: Option<String>,
+}
+
+/// What a person has to say before a call may leave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) enum Approval {
+    /// Nothing.
+    #[default]
+    Needless,
+    /// It waits for that.
+    Wanted,
+    /// It may leave.
+    Given,
 }
 
 /// What is to happen with a call.
@@ -223,6 +243,8 @@ pub(crate) struct Run {
     /// The catalog of this attempt, for what a tool's replay policy is now. None on the first attempt.
     present: Option<Arc<Catalog>>,
     rules: Rules,
+    /// Judges the calls.
+    gate: Gate,
     dialect: Option<&'static Dialect>,
     /// What people said about calls for which the run waits.
     decisions: Vec<Decision>,
@@ -280,6 +302,7 @@ impl Run {
             catalog,
             present: None,
             rules,
+            gate: Gate::default(),
             dialect,
             decisions: Vec::new(),
             first: Vec::new(),
@@ -317,6 +340,11 @@ impl Run {
         let next_seq = self.next_seq + history.len() as u64;
         let active_ms = active_ms(&history).unwrap_or(self.active_ms);
         Self { present: Some(present), history: history.into(), next_seq, active_ms, ..self }
+    }
+
+    /// Judges the calls that are not in the journal yet. Before the first turn.
+    pub(crate) fn guarded(self, gate: Gate) -> Self {
+        Self { gate, ..self }
     }
 
     /// Answers calls from the runs that this one corrects. Before the first turn.
@@ -429,6 +457,9 @@ impl Run {
                 turn: self.turn,
                 due_ms: None,
                 probe: None,
+                is_judged: false,
+                approval: Approval::Needless,
+                rule: None,
             });
         }
         self.output.extend(turn.output);
@@ -574,6 +605,9 @@ impl Run {
         if !self.arrived.is_empty() {
             return self.write_arrived(now_ms, active_ms);
         }
+        if self.expire(now_ms) {
+            return self.write_arrived(now_ms, active_ms);
+        }
         self.park(now_ms, active_ms).unwrap_or(Step::Wait)
     }
 
@@ -625,6 +659,7 @@ impl Made {
     /// Whether it was sent anywhere.
     pub(crate) fn has_left(&self) -> bool {
         match &self.plan {
+            Plan::Send { .. } if self.approval == Approval::Wanted => false,
             Plan::Send { .. } => matches!(self.progress, Progress::Out | Progress::Outside | Progress::Answered(_)),
             Plan::Here(_) | Plan::Ask => false,
             Plan::Past(past) => past.had_left,

@@ -22,6 +22,7 @@ use crate::{
     config::{Durability, LimitSettings, OnDivergence, Settings},
     drive::{Begin, Drive, Driven, Tools},
     error::RuntimeError,
+    policy::Gate,
     preflight,
     report::{Note, Report, ReportStatus, Script, Usage},
     rounded,
@@ -270,6 +271,16 @@ impl Runtime {
             Durability::Effects | Durability::Power => Flush::Disk,
         };
         Ok(self.journal().await?.append(lease, at, &records, flush).await?)
+    }
+
+    /// What judges the calls of a run.
+    fn gate(&self, started: &Started) -> Gate {
+        Gate {
+            policy: Arc::clone(&self.settings.policy),
+            origin: started.origin.parse().unwrap_or_default(),
+            session: started.session.clone(),
+            reads_only: started.effects.is_some(),
+        }
     }
 
     /// What the settings say about the steps of a run.

@@ -27,6 +27,9 @@ pub struct Waiting {
     /// When it goes on by itself, in UTC.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due: Option<String>,
+    /// What in the policy wants it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub why: Option<String>,
     /// What the journal says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
@@ -44,6 +47,8 @@ pub struct Waiting {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WaitingKind {
+    /// A person's agreement to a call.
+    Approval,
     /// A moment.
     Timer,
     /// A person's answer.
@@ -61,6 +66,7 @@ impl WaitingKind {
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
+            Self::Approval => "approval",
             Self::Timer => "timer",
             Self::Question => "question",
             Self::Interrupted => "interrupted",
@@ -79,6 +85,7 @@ impl Waiting {
             tool: None,
             args: None,
             due: None,
+            why: None,
             expected: None,
             actual: None,
             after: None,
@@ -98,6 +105,11 @@ impl Waiting {
     pub(crate) fn timer(run: RunId, made: &Made, due_ms: i64) -> Self {
         let next = format!("refrain runs resume {run}");
         Self { due: Some(utc(due_ms)), ..Self::of(made, WaitingKind::Timer, next) }
+    }
+
+    pub(crate) fn approval(run: RunId, made: &Made, due_ms: Option<i64>) -> Self {
+        let next = format!("refrain approvals approve {run}/{}", made.call);
+        Self { due: due_ms.map(utc), why: made.rule.clone(), ..Self::of(made, WaitingKind::Approval, next) }
     }
 
     pub(crate) fn question(run: RunId, made: &Made) -> Self {
@@ -128,6 +140,9 @@ impl Waiting {
     }
 }
 
+/// The word of the journal for an approval.
+pub(crate) const APPROVE: &str = "approve";
+
 /// What a person says about a call for which a run waits.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Decision {
@@ -144,6 +159,10 @@ pub struct Decision {
 pub enum Decided {
     /// The answer to a question, or what an interrupted call gave.
     Value(Json),
+    /// A call may be made.
+    Approve,
+    /// A call may not be made, and what the script is told.
+    Reject(Option<String>),
     /// An interrupted call did not happen, and is to be made.
     Again,
     /// Nobody knows whether an interrupted call happened: the script is told so. Of a question, that nobody answers it.

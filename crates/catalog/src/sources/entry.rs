@@ -366,6 +366,7 @@ fn offered(settings: &SourceSettings, tools: Vec<Tool>, observed: &Observed) -> 
             tool.replay = over.replay.unwrap_or(tool.replay);
             tool.cleanup = over.cleanup.unwrap_or(tool.cleanup);
             tool.retry = over.retry.or(tool.retry);
+            tool.approval = over.approval.or(tool.approval);
             if over.reconcile.is_some() {
                 tool.reconcile.clone_from(&over.reconcile);
             }

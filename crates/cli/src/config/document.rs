@@ -188,6 +188,26 @@ impl<'a> Table<'a> {
         table.keys().iter().filter_map(|name| table.table(name)).collect()
     }
 
+    /// Reads a list of tables, `[[key]]` or inline.
+    pub(crate) fn rows(&self, key: &str) -> Vec<Self> {
+        let Some(item) = self.items.get(key) else { return Vec::new() };
+        let rows: Option<Vec<(&dyn TableLike, Option<Range<usize>>)>> = match item {
+            Item::ArrayOfTables(tables) => {
+                Some(tables.iter().map(|table| (table as &dyn TableLike, table.span())).collect())
+            }
+            _ => item.as_array().and_then(|list| {
+                list.iter().map(|each| Some((each.as_inline_table()? as &dyn TableLike, each.span()))).collect()
+            }),
+        };
+        let rows = self.or_fault(rows, key, item, &format!("tables, each under `[[{}]]`", self.full(key)));
+        let row = |(n, (items, span)): (usize, (&'a dyn TableLike, _))| {
+            let mut path = self.path.clone();
+            path.extend([key.to_owned(), (n + 1).to_string()]);
+            Self { document: self.document, faults: self.faults, path, span, items }
+        };
+        rows.unwrap_or_default().into_iter().enumerate().map(row).collect()
+    }
+
     /// Returns the keys, in the order of the file.
     pub(crate) fn keys(&self) -> Vec<String> {
         self.items.iter().map(|(key, _)| key.to_owned()).collect()

@@ -53,6 +53,16 @@ pub(crate) fn sources(document: &Document, rows: &mut Vec<Row>) {
     }
 }
 
+/// Adds a row for the rules of the policy.
+pub(crate) fn rules(document: &Document, rows: &mut Vec<Row>) {
+    if let Some(policy) = document.table().get("policy").and_then(Item::as_table_like)
+        && let Some((key, item)) = policy.get_key_value("rules")
+    {
+        let origin = document.place(key.span().or_else(|| item.span()));
+        rows.push(Row::new(&["policy", "rules"], document::json(item), origin));
+    }
+}
+
 /// Removes the rows of a source.
 pub(crate) fn forget(rows: &mut Vec<Row>, source: &str) {
     rows.retain(|row| row.source.as_deref() != Some(source));

@@ -1,8 +1,8 @@
 //! Single values that every layer can give: file, environment, and for some a flag. This is the one list of them.
 
-use std::{ops::RangeInclusive, path::Path, time::Duration};
+use std::{ops::RangeInclusive, path::Path, sync::Arc, time::Duration};
 
-use refrain_runtime::{DIALECTS, Durability, OnDivergence, OnInterrupted, Settings};
+use refrain_runtime::{DIALECTS, Durability, OnDivergence, OnInterrupted, Person, Settings};
 use serde_json::Value;
 
 use super::{
@@ -14,9 +14,9 @@ use super::{
 };
 
 /// Sections of the file.
-pub(crate) const SECTIONS: &[&str] = &["sources", "limits", "script", "journal", "learn", "runs", "sandbox", "serve"];
+pub(crate) const SECTIONS: &[&str] = &["sources", "limits", "script", "journal", "learn", "runs", "sandbox", "serve", "policy"];
 /// Sections of releases to come.
-pub(crate) const LATER_SECTIONS: &[&str] = &["policy"];
+pub(crate) const LATER_SECTIONS: &[&str] = &[];
 /// Keys of releases to come.
 const LATER: &[(&str, &[&str])] =
     &[("limits", &["in_flight", "max_output_tokens"]), ("sandbox", &["isolation"]), ("serve", &["on_client_cancel"])];
@@ -30,6 +30,7 @@ const DURABILITY_WORDS: &[(&str, usize)] = &[("effects", 0), ("power", 1), ("pro
 const DURABILITIES: &[Durability] = &[Durability::Effects, Durability::Power, Durability::Process];
 
 const INTERRUPTED: &[(&str, usize)] = &[("error", 0), ("ask", 1)];
+const PERSON: &[(&str, usize)] = &[("auto", 0), ("yes", 1), ("no", 2)];
 const DIVERGENCE: &[(&str, usize)] = &[("park", 0), ("fail", 1)];
 
 /// The names of [`DIALECTS`], in its order. A test holds them together.
@@ -198,6 +199,26 @@ const SCALARS: &[Scalar] = &[
         |all| all.snapshot_every.into(),
         |all, n| all.snapshot_every = u32::try_from(n).unwrap_or(u32::MAX),
     ),
+    // Whether somebody can be asked. Since 0.1.
+    Scalar {
+        section: "policy",
+        key: "person",
+        kind: Kind::Word {
+            words: PERSON,
+            get: |all| all.policy.person as usize,
+            set: |all, n| Arc::make_mut(&mut all.policy).person = [Person::Auto, Person::Yes, Person::No][n],
+        },
+    },
+    // How long a call waits for its approval; 0 for ever. Since 0.1.
+    whole(
+        "policy",
+        "ask_timeout_ms",
+        0..=MOST_DEADLINE_MS,
+        |all| all.policy.ask_timeout.map_or(0, milliseconds),
+        |all, n| {
+            Arc::make_mut(&mut all.policy).ask_timeout = Some(n).filter(|n| *n > 0).map(Duration::from_millis);
+        },
+    ),
     // How long a run computes before others get a turn. Since 0.1.
     whole(
         "sandbox",
@@ -235,7 +256,8 @@ impl Scalars {
             let keys: Vec<&str> =
                 SCALARS.iter().filter(|scalar| scalar.section == *section).map(|scalar| scalar.key).collect();
             let later = LATER.iter().find(|(name, _)| name == section).map_or(&[][..], |(_, keys)| *keys);
-            table.known(&keys, later);
+            // They are read by themselves.
+            table.known(&[&keys[..], if *section == "policy" { &["rules"] } else { &[] }].concat(), later);
             for (n, scalar) in SCALARS.iter().enumerate().filter(|(_, scalar)| scalar.section == *section) {
                 let taken = match &scalar.kind {
                     Kind::Whole { range, set, .. } => {

@@ -8,9 +8,9 @@ use refrain_runtime::{
     CommandTool, CommandToolSettings, Effect, Glob, Output, OutputFormat, Replay, Retry, ToolOverride,
 };
 
-use super::{MOST_MS, document::Table, source::from_folder};
+use super::{MOST_MS, document::Table, policy, source::from_folder};
 
-const OVERRIDE: &[&str] = &["effect", "replay", "output_schema", "timeout_ms", "cleanup", "retry", "reconcile"];
+const OVERRIDE: &[&str] = &["effect", "replay", "output_schema", "timeout_ms", "cleanup", "retry", "reconcile", "approval"];
 const TOOL: &[&str] = &[
     "description",
     "command",
@@ -23,10 +23,11 @@ const TOOL: &[&str] = &[
     "cleanup",
     "retry",
     "reconcile",
+    "approval",
     "stdin",
 ];
 /// Keys of releases to come.
-const LATER: &[&str] = &["approval", "slice_ms", "undo"];
+const LATER: &[&str] = &["slice_ms", "undo"];
 const RETRY: &[&str] = &["attempts", "backoff_ms"];
 /// The longest pause before the first repetition: an hour.
 const MOST_BACKOFF_MS: u64 = 60 * 60 * 1000;
@@ -53,6 +54,7 @@ fn correction(table: &Table<'_>) -> (Glob, ToolOverride) {
         cleanup: table.flag("cleanup"),
         retry: retry(table),
         reconcile: table.text("reconcile"),
+        approval: policy::permission(table, "approval"),
     };
     (Glob::new(table.name()), correction)
 }
@@ -76,6 +78,7 @@ fn tool(table: &Table<'_>) -> Option<CommandTool> {
         cleanup: table.flag("cleanup").unwrap_or_default(),
         retry: retry(table),
         reconcile: table.text("reconcile"),
+        approval: policy::permission(table, "approval"),
         stdin: table.text("stdin"),
         hints: Vec::new(),
     };

@@ -33,6 +33,7 @@ pub fn start(script: &str) -> Started {
         store: json(r#"{"n":1.0}"#),
         origin: json(r#"{"front":"test"}"#),
         dialect: None,
+        effects: None,
         amends: Vec::new(),
     }
 }
@@ -47,6 +48,8 @@ pub fn asked(call: u64) -> Record {
         replay: "keyed".to_owned(),
         key: Some(format!("k{call}")),
         due_ms: None,
+        permission: None,
+        rule: None,
     };
     Record::Asked(Asked { turn: call, calls: vec![asked], calls_made: call })
 }

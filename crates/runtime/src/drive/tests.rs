@@ -124,6 +124,7 @@ fn started(script: &str) -> (Started, Prepared) {
         store: Json::from_value(&json!({})),
         origin: Json::from_value(&json!({})),
         dialect: None,
+        effects: None,
         amends: Vec::new(),
     };
     (started, prepared)
@@ -547,6 +548,8 @@ async fn resumed(script: &str, answers: &[(u64, u64)]) -> Result<Report, String>
         replay: "safe".into(),
         key: None,
         due_ms: None,
+        permission: None,
+        rule: None,
     };
     let mut records =
         vec![Record::Asked(refrain_journal::Asked { turn: 0, calls: vec![asked(1), asked(2)], calls_made: 2 })];

@@ -5,7 +5,7 @@ use std::{hash::Hasher as _, time::Duration};
 use refrain_catalog::{Replay, Retry};
 use refrain_journal::{Answered, Asked, AskedCall, Attempted, Outcome, Record};
 
-use super::{Outgoing, Plan, Progress, Reply, Run, Step, Target};
+use super::{Approval, Outgoing, Plan, Progress, Reply, Run, Step, Target};
 
 /// The longest pause before a call is made again, in milliseconds, unless the tool asks for a longer one.
 const LONGEST_BACKOFF_MS: u64 = 5 * 60 * 1000;
@@ -14,6 +14,7 @@ impl Run {
     /// Clears the calls that were made since: safe ones at once, others after the record that asks for them. What may hold the
     /// run up for long is recorded first as well: when it is due is decided once.
     pub(super) fn ask(&mut self, now_ms: i64, over: bool) -> Option<Step> {
+        self.judge_new(now_ms);
         let mut has_to_be_asked = false;
         for index in self.asked..self.calls.len() {
             let park_after_ms = self.rules.park_after_ms;
@@ -30,7 +31,7 @@ impl Run {
                 Plan::Ask => !over,
                 Plan::Send { .. } | Plan::Here(_) | Plan::Past(_) => false,
             };
-            has_to_be_asked |= is_long || !made.is_safe();
+            has_to_be_asked |= is_long || !made.is_safe() || made.approval == Approval::Wanted;
         }
         let records = has_to_be_asked.then(|| self.asked_records());
         if records.is_some() || !over {
@@ -47,7 +48,8 @@ impl Run {
         let made = &mut self.calls[index];
         made.progress = Progress::Cleared;
         match &made.plan {
-            Plan::Send { .. } if over && made.is_safe() => {}
+            Plan::Send { .. } if over && (made.is_safe() || made.approval == Approval::Wanted) => {}
+            Plan::Send { .. } if made.approval == Approval::Wanted => made.progress = Progress::Outside,
             Plan::Send { .. } => self.to_send.push(made.call),
             Plan::Here(answer) => {
                 made.progress = Progress::Out;
@@ -77,6 +79,8 @@ impl Run {
                 replay: replay.as_str().into(),
                 key,
                 due_ms: made.due_ms,
+                permission: made.permission().map(|permission| permission.as_str().to_owned()),
+                rule: made.rule.clone(),
             };
             let calls_made = index as u64 + 1;
             match records.last_mut() {
@@ -110,6 +114,7 @@ impl Run {
     }
 
     pub(super) fn write_arrived(&mut self, now_ms: i64, active_ms: u64) -> Step {
+        self.judge_new(now_ms);
         let mut records = self.asked_records();
         let calls_made = self.calls.len() as u64;
         let turn = self.turn.saturating_sub(1);

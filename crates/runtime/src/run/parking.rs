@@ -16,7 +16,8 @@ impl Run {
         }
         let open = || self.open.iter().filter_map(|call| self.made(*call));
         let waiting: Vec<Waiting> = open().map(|made| self.waiting(made)).collect();
-        let wake_ms = open().filter(|made| matches!(made.progress, Progress::Out)).filter_map(|made| made.due_ms);
+        let has_time = |made: &&Made| matches!(made.progress, Progress::Out) || made.waits_for_approval();
+        let wake_ms = open().filter(has_time).filter_map(|made| made.due_ms);
         // At its deadline there is something to do, whatever it waits for.
         let wake_ms = wake_ms.chain(self.rules.deadline_ms).min();
         let told = Json::from_value(&serde_json::to_value(&waiting).unwrap_or_default());
@@ -34,6 +35,7 @@ impl Run {
     fn waiting(&self, made: &Made) -> Waiting {
         match (&made.plan, made.due_ms) {
             (Plan::Ask, _) => Waiting::question(self.id, made),
+            _ if made.waits_for_approval() => Waiting::approval(self.id, made, made.due_ms),
             (_, Some(due_ms)) if matches!(made.progress, Progress::Out) => Waiting::timer(self.id, made, due_ms),
             _ => Waiting::interrupted(self.id, made),
         }

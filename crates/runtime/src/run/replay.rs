@@ -1,10 +1,10 @@
 //! Going through what is recorded, and checking on the way that the script does it again.
 
 use refrain_catalog::Replay;
-use refrain_journal::{Answered, Asked, Attempted, Record};
+use refrain_journal::{Answered, Asked, Attempted, Decided, Record};
 
-use super::{Divergence, End, Plan, Progress, Run, Step, described};
-use crate::canonical::canonical;
+use super::{Approval, Divergence, End, Plan, Progress, Run, Step, described};
+use crate::{canonical::canonical, waiting::APPROVE};
 
 impl Run {
     /// Takes the next answer from the history, checking on the way that the script makes the calls that are recorded.
@@ -34,7 +34,10 @@ impl Run {
                     self.attempted(&attempted);
                     Ok(())
                 }
-                Record::Decided(_) => Ok(()),                    // what came of it follows
+                Record::Decided(decided) => {
+                    self.decided_before(&decided);
+                    Ok(())
+                }
                 Record::Started(_) | Record::Ended(_) => Ok(()), // neither is part of a history
             };
             if let Err(divergence) = checked {
@@ -65,6 +68,7 @@ impl Run {
             self.agreed = Some((self.calls[self.asked].call, "made"));
             self.calls[self.asked].progress = Progress::Cleared;
             self.calls[self.asked].due_ms = expected.due_ms;
+            self.judged_before(self.asked, expected.permission.as_deref(), expected.rule.clone());
             // The policy that was stored when the call was asked for decides, unless today's is stricter.
             if let Plan::Send { replay, .. } = &mut self.calls[self.asked].plan
                 && expected.replay != replay.as_str()
@@ -92,6 +96,14 @@ impl Run {
         }
         self.agreed = known.map(|made| (made.call, "answered"));
         Ok(())
+    }
+
+    /// Of everything else that people decide, what came of it follows.
+    fn decided_before(&mut self, decided: &Decided) {
+        let made = u32::try_from(decided.call).ok().and_then(|call| self.made_mut(call));
+        if let Some(made) = made.filter(|made| decided.decision == APPROVE && made.approval == Approval::Wanted) {
+            (made.approval, made.due_ms) = (Approval::Given, None);
+        }
     }
 
     fn attempted(&mut self, attempted: &Attempted) {

@@ -8,7 +8,7 @@ use refrain_engine::Output;
 use refrain_journal::Json;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Made, Past, Plan, Progress, Run, Target};
+use super::{Answer, Approval, Made, Past, Plan, Progress, Run, Target};
 use crate::report::cut;
 
 /// A run put away.
@@ -37,6 +37,10 @@ struct SavedCall {
     attempts: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     due_ms: Option<i64>,
+    #[serde(default)]
+    approval: Approval,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    rule: Option<String>,
     state: State,
 }
 
@@ -122,10 +126,12 @@ impl SavedCall {
             (_, Plan::Here(_) | Plan::Past(_)) => return None,
         };
         let (path, turn, took_ms, due_ms) = (made.path.clone(), made.turn, made.took_ms, made.due_ms);
-        Some(Self { path, args, turn, took_ms, attempts: made.attempts.into(), due_ms, state })
+        let (approval, rule, attempts) = (made.approval, made.rule.clone(), made.attempts.into());
+        Some(Self { path, args, turn, took_ms, attempts, due_ms, approval, rule, state })
     }
 
     fn made(self, call: u32) -> Made {
+        let is_new = matches!(self.state, State::Open(_, true));
         let (plan, progress) = match self.state {
             State::Over(answer, past) => (Plan::Past(past), Progress::Answered(answer)),
             State::Open(open, is_new) => {
@@ -147,6 +153,10 @@ impl SavedCall {
             turn: self.turn,
             due_ms: self.due_ms,
             probe: None,
+            // One that the journal does not have is judged when it is asked for.
+            is_judged: !is_new,
+            approval: self.approval,
+            rule: self.rule,
         }
     }
 }

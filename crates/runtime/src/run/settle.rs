@@ -5,10 +5,10 @@ use refrain_journal::{Cancelling, Json, Outcome, Record};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Made, Plan, Progress, Reply, Run, Target};
+use super::{Approval, Made, Plan, Progress, Reply, Run, Target};
 use crate::{
     config::OnInterrupted,
-    waiting::{Decided, Decision},
+    waiting::{APPROVE, Decided, Decision},
 };
 
 impl Run {
@@ -23,8 +23,14 @@ impl Run {
         };
         let left: Vec<u32> = self.open.iter().copied().filter(|call| cleared(self, call)).collect();
         for call in left {
+            if !self.made(call).is_none_or(|made| made.is_judged) {
+                self.judge(call as usize - 1, now_ms);
+            }
             let Some(made) = self.made(call) else { continue };
             match &made.plan {
+                Plan::Send { .. } if made.approval == Approval::Wanted => {
+                    self.set(call, |made| made.progress = Progress::Outside);
+                }
                 Plan::Send { target, replay, .. } if self.may_repeat(target, *replay) => self.to_send.push(call),
                 Plan::Send { target, .. } => match self.probe_of(made, target) {
                     Ok(Some(probe)) => {
@@ -134,6 +140,16 @@ impl Run {
                 Reply::failure(&CallError::new(ErrorCode::Denied, "nobody answers this question"))
             }
             Decided::Unknown => interrupted(&made.path),
+            Decided::Approve => {
+                (made.progress, made.approval, made.due_ms) = (Progress::Cleared, Approval::Given, None);
+                self.to_send.push(call);
+                let decided = refrain_journal::Decided { call: call.into(), at_ms: now_ms, decision: APPROVE.into(), by };
+                return self.first.push(Record::Decided(decided));
+            }
+            Decided::Reject(message) => {
+                let said = message.unwrap_or_else(|| "declined by the user".to_owned());
+                Reply::failure(&CallError::new(ErrorCode::Denied, format!("`{}` was not called: {said}", made.path)))
+            }
             Decided::Again => {
                 made.progress = Progress::Cleared;
                 self.to_send.push(call);
@@ -185,6 +201,9 @@ impl Run {
             let told = match made.progress {
                 _ if stays => continue,
                 Progress::Made => format!("`{}` was not called: the run was cancelled", made.path),
+                Progress::Cleared | Progress::Outside if made.approval == Approval::Wanted => {
+                    format!("`{}` was not called: the run was cancelled before anybody agreed to it", made.path)
+                }
                 Progress::Cleared | Progress::Out | Progress::Outside if matches!(made.plan, Plan::Ask) => {
                     format!("`{}` was not answered: the run was cancelled", made.path)
                 }

@@ -116,6 +116,7 @@ impl Runtime {
             Why::Resumed | Why::Cancelled(_) => {}
         }
         let mut run = Run::new(id, Arc::new(catalog), self.rules(&started, &limits), dialect, started.started_ms);
+        run = run.guarded(self.gate(&started));
         let mut sandbox = None;
         if let Some((saved, waiting)) = restored {
             run = run.restored(saved);
@@ -200,6 +201,11 @@ fn may_decide(run_id: RunId, run: &Run, decision: &Decision) -> Result<(), Runti
                 Arc::new(json!({ "type": "object", "properties": { "answer": schema }, "required": ["answer"] }));
             let value: Value = value.parse().map_err(|error| refused(format!("the answer cannot be read: {error}")))?;
             tool.check_args(&json!({ "answer": value })).map_err(|error| refused(error.message))
+        }
+        (WaitingKind::Approval, Decided::Approve | Decided::Reject(_)) => Ok(()),
+        (WaitingKind::Approval, _) => Err(refused("it is approved or rejected, see `refrain approvals`".to_owned())),
+        (_, Decided::Approve | Decided::Reject(_)) => {
+            Err(refused(format!("it waits for a {}, which nobody approves", asked.kind.as_str())))
         }
         (WaitingKind::Question, Decided::Unknown) | (WaitingKind::Interrupted, _) => Ok(()),
         (WaitingKind::Question, Decided::Again) => Err(refused("it is a question, which is answered".to_owned())),

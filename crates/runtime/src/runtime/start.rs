@@ -35,6 +35,8 @@ pub struct RunRequest {
     pub timeout_ms: Option<u64>,
     /// The names under which the script sees the tools, in place of the settings'.
     pub dialect: Option<&'static Dialect>,
+    /// Whether nothing but reads may leave.
+    pub reads_only: bool,
     /// Where it came from.
     pub origin: Origin,
 }
@@ -50,6 +52,7 @@ impl RunRequest {
             session: None,
             timeout_ms: None,
             dialect: None,
+            reads_only: false,
             origin,
         }
     }
@@ -97,6 +100,7 @@ impl Ready {
             session: None,
             store: nothing.clone(),
             origin: nothing,
+            effects: None,
             dialect: None,
             amends: Vec::new(),
         })
@@ -111,6 +115,9 @@ pub struct Origin {
     /// The client's name and version, as it gives them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<String>,
+    /// Whether somebody there can be asked.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub asks: bool,
     /// The settings under which it came in; see [`Settings::config`](crate::Settings).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<String>,
@@ -156,6 +163,7 @@ impl Runtime {
             store: self.store(request.session.as_deref()).await?,
             session: request.session,
             origin: stored(&Origin { config: self.settings.config.clone(), ..request.origin })?,
+            effects: request.reads_only.then(|| "read".to_owned()),
             dialect: dialect.map(|dialect| dialect.name.to_owned()),
             amends: Vec::new(),
             ..ready.started()?
@@ -210,6 +218,7 @@ impl Runtime {
             args: before.args,
             session: before.session,
             store: before.store,
+            effects: before.effects,
             dialect: before.dialect,
             ..ready.started()?
         };
@@ -277,7 +286,8 @@ impl Runtime {
         earlier: Option<Earlier>,
     ) -> Result<Report, RuntimeError> {
         let rules = self.rules(started, &ready.limits);
-        let run = Run::new(lease.run(), ready.catalog, rules, dialect, started.started_ms).correcting(earlier);
+        let run = Run::new(lease.run(), ready.catalog, rules, dialect, started.started_ms);
+        let run = run.guarded(self.gate(started)).correcting(earlier);
         let (prepared, limits, notes) = (&ready.read.prepared, ready.limits, ready.notes);
         let attempt = Attempt { lease, run, started, prepared, limits, notes, restored: None };
         let mut report = self.drive(attempt).await?;
