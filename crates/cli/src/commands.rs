@@ -5,8 +5,10 @@ use std::sync::Arc;
 use crate::{context::Context, error::CommandError, exit::Exit};
 
 mod amend;
+mod approvals;
 mod config;
 mod doctor;
+mod policy;
 mod report;
 mod run;
 mod runs;
@@ -26,6 +28,10 @@ pub(crate) enum Command {
     Types(types::TypesArgs),
     #[command(subcommand)]
     Runs(runs::Runs),
+    #[command(subcommand)]
+    Approvals(approvals::Approvals),
+    #[command(subcommand)]
+    Policy(policy::PolicyCommand),
     #[command(subcommand)]
     Sources(sources::Sources),
     #[command(subcommand)]
@@ -47,6 +53,8 @@ pub(crate) async fn run(context: Arc<Context>, command: Command) -> Result<Exit,
         Command::Tools(tools) => tools::run(context, tools).await,
         Command::Types(args) => types::types(context, args).await,
         Command::Runs(runs) => runs::run(context, runs).await,
+        Command::Approvals(approvals) => approvals::run(context, approvals).await,
+        Command::Policy(command) => policy::run(context, command).await,
         Command::Sources(sources) => sources::run(context, sources),
         Command::Config(config) => config::run(context, config),
         Command::Doctor(args) => doctor::doctor(context, args).await,

@@ -18,6 +18,7 @@
 //! come; until then everything is allowed, and the report says so.
 
 mod amend;
+mod approvals;
 mod canonical;
 mod clock;
 mod config;
@@ -36,20 +37,21 @@ mod ticker;
 mod view;
 mod waiting;
 
+pub use approvals::ApprovalView;
 pub use clock::{Clock, SystemClock};
 pub use config::{Durability, LimitSettings, OnDivergence, OnInterrupted, Settings};
 pub use error::RuntimeError;
 pub use functions::NO_APPROVAL;
+pub use policy::{Condition, Person, Policy, Rule, Subject, Verdict};
 pub use refrain_catalog::{
     Answer, Asked, CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DECLARATION_MARK, DIALECTS,
     DeclarationFile, Description, Diagnosis, Dialect, Effect, Elicit, Environment, ErrorCode, Found, Functions, Glob,
-    Hit, McpHttpSettings, McpSettings, Observed, OnMismatch, Output, OutputFormat, Permission, Query, Question, Replay, Retry,
-    Secrets, SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool, ToolOverride,
-    Trust, Unresolved, demo, escaped, guard_main,
+    Hit, McpHttpSettings, McpSettings, Observed, OnMismatch, Output, OutputFormat, Permission, Query, Question, Replay,
+    Retry, Secrets, SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool,
+    ToolOverride, Trust, Unresolved, demo, escaped, guard_main,
 };
 pub use refrain_engine::{EngineError, Language};
 pub use refrain_journal::{Journal, JournalError, Json, RunId, RunState, Take};
-pub use policy::{Condition, Person, Policy, Rule, Subject, Verdict};
 pub use report::{
     AmendReport, CallReport, CallStatus, ErrorKind, ErrorReport, Log, Note, Report, ReportStatus, UnmatchedCall, Usage,
 };

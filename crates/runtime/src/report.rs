@@ -3,7 +3,7 @@
 //! The field names are the outside contract. The same value is stored in the end record, so that a finished run answers again
 //! without its script running.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use refrain_engine::{Frame, Output, Remark, SourceMap, Stop, Thrown, source};
 use refrain_journal::{Cancelling, Json, RunId};
@@ -558,6 +558,7 @@ impl CallReport {
                 };
                 (status, answer.bytes)
             }
+            Progress::Outside if over && made.waits_for_approval() => (CallStatus::Refused, 0),
             Progress::Out | Progress::Outside if over => (CallStatus::Unfinished, 0),
             Progress::Out | Progress::Outside => (CallStatus::Waiting, 0),
             Progress::Made | Progress::Cleared if over => (CallStatus::Refused, 0),
@@ -716,9 +717,13 @@ fn told_by_tools(told: &[(String, String)]) -> Vec<Note> {
 fn notes_of(run: &Run) -> Vec<Note> {
     let mut notes = told_by_tools(&run.tool_notes);
     let mut writers: Vec<&str> = Vec::new();
+    let mut let_through: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for made in run.calls() {
         if made.has_left() && made.effect() != refrain_catalog::Effect::Read {
-            writers.push(&made.path);
+            match &made.rule {
+                Some(rule) => drop(let_through.entry(rule).or_default().insert(&made.path)),
+                None => writers.push(&made.path),
+            }
         }
         if made.attempts > 0 {
             let times = made.attempts + 1;
@@ -731,6 +736,12 @@ fn notes_of(run: &Run) -> Vec<Note> {
         let message = match (&made.progress, made.is_safe()) {
             (Progress::Outside, _) if matches!(made.plan, Plan::Ask) => {
                 format!("question {} was not answered: the script had ended", made.call)
+            }
+            _ if made.waits_for_approval() => {
+                format!(
+                    "call {} of `{}` was not made: the script ended before anybody agreed to it",
+                    made.call, made.path
+                )
             }
             (Progress::Out | Progress::Outside, true) => format!(
                 "call {} of `{}` was out when the script ended; it is safe, and was dropped",
@@ -751,7 +762,13 @@ fn notes_of(run: &Run) -> Vec<Note> {
     writers.dedup();
     if !writers.is_empty() {
         let names = writers.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-        notes.push(Note::new("policy", format!("there are no policy rules, so writes were allowed: {names}")));
+        let why = if run.has_rules() { "no policy rule is about these writes" } else { "there are no policy rules" };
+        let what = if run.has_rules() { "so they were allowed" } else { "so writes were allowed" };
+        notes.push(Note::new("policy", format!("{why}, {what}: {names}")));
+    }
+    for (rule, tools) in let_through {
+        let names = tools.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        notes.push(Note::new("policy", format!("{rule} let writes through: {names}")));
     }
     notes
 }

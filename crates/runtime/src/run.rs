@@ -357,6 +357,11 @@ impl Run {
         Self { decisions, ..self }
     }
 
+    /// Whether the policy has rules.
+    pub(crate) fn has_rules(&self) -> bool {
+        !self.gate.policy.rules.is_empty()
+    }
+
     pub(crate) fn catalog(&self) -> &Catalog {
         &self.catalog
     }

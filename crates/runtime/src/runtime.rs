@@ -407,7 +407,7 @@ impl Runtime {
         }
     }
 
-    async fn journal(&self) -> Result<&Arc<dyn Journal>, RuntimeError> {
+    pub(crate) async fn journal(&self) -> Result<&Arc<dyn Journal>, RuntimeError> {
         self.journal.get_or_try_init(|| async { Ok(refrain_journal::open(&self.settings.journal_url).await?) }).await
     }
 

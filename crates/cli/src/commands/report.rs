@@ -20,10 +20,15 @@ pub(crate) fn print(ui: &Ui, report: &Report) -> Result<Exit, CommandError> {
         }
         ui.say(&text::report::talk(report));
     }
-    Ok(match (report.status, &report.error) {
+    Ok(exit(report))
+}
+
+/// How the program ends after a run that ended so.
+pub(crate) fn exit(report: &Report) -> Exit {
+    match (report.status, &report.error) {
         (ReportStatus::Completed, _) => Exit::Completed,
         (ReportStatus::Parked, _) => Exit::Parked,
         (ReportStatus::Failed, Some(error)) if error.kind == ErrorKind::Internal => Exit::Bug,
         (ReportStatus::Failed | ReportStatus::Cancelled, _) => Exit::Failed,
-    })
+    }
 }

@@ -16,7 +16,7 @@ const MOST_BYTES: u64 = 16 << 20;
 ///
 /// The script is the body of an async function, in JavaScript or TypeScript, with top-level `await` and `return`. What it
 /// returns is printed to stdout; the run's id is said on stderr as soon as the run exists. Typing this counts as approval:
-/// every call that the script makes is allowed, and a note says which of them could write.
+/// where no rule of the policy says otherwise every call is allowed, and a note says which of them could write.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct RunArgs {
     /// The script, or `-` for standard input
@@ -38,6 +38,10 @@ pub(crate) struct RunArgs {
     /// The script's language, which is `typescript`; JavaScript is a part of it
     #[arg(long, value_name = "LANGUAGE", default_value = "typescript", hide_default_value = true)]
     lang: String,
+
+    /// What the script's calls may do: `read`, nothing but that, or `all`
+    #[arg(long, value_name = "EFFECTS", default_value = "all", hide_default_value = true, value_parser = ["read", "all"])]
+    effects: String,
 
     /// Stop after so much active time; lowers `limits.timeout_ms`, never raises it
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
@@ -61,6 +65,7 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Comman
         session: args.session,
         timeout_ms: args.timeout_ms,
         dialect,
+        reads_only: args.effects == "read",
         ..RunRequest::new(script, origin("cli"))
     };
     let report = runtime.run(request, &|id| context.started(id)).await?;

@@ -36,6 +36,9 @@ pub(crate) async fn run(context: &Context, tools: Tools) -> Result<Exit, Command
     }
 }
 
+/// Leaves those of `sources` that `path` names, so that no other has to be connected.
+pub(crate) use named::keep as keep_named;
+
 /// Says which sources are not well, since when and why.
 pub(crate) fn tell_troubles(ui: &Ui, catalog: &Catalog) {
     for source in catalog.sources().iter().filter(|source| is_unwell(source)) {
@@ -80,7 +83,7 @@ pub(crate) fn source_json(source: &SourceStatus) -> Value {
 }
 
 /// Finds the tool that was asked for; an error names the nearest.
-fn find<'a>(catalog: &'a Catalog, path: &str) -> Result<&'a Tool, CommandError> {
+pub(crate) fn find<'a>(catalog: &'a Catalog, path: &str) -> Result<&'a Tool, CommandError> {
     catalog.find(path).map_err(|error| unresolved(catalog, path, &error))
 }
 

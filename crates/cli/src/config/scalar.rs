@@ -14,7 +14,8 @@ use super::{
 };
 
 /// Sections of the file.
-pub(crate) const SECTIONS: &[&str] = &["sources", "limits", "script", "journal", "learn", "runs", "sandbox", "serve", "policy"];
+pub(crate) const SECTIONS: &[&str] =
+    &["sources", "limits", "script", "journal", "learn", "runs", "sandbox", "serve", "policy"];
 /// Sections of releases to come.
 pub(crate) const LATER_SECTIONS: &[&str] = &[];
 /// Keys of releases to come.

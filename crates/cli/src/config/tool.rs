@@ -10,7 +10,8 @@ use refrain_runtime::{
 
 use super::{MOST_MS, document::Table, policy, source::from_folder};
 
-const OVERRIDE: &[&str] = &["effect", "replay", "output_schema", "timeout_ms", "cleanup", "retry", "reconcile", "approval"];
+const OVERRIDE: &[&str] =
+    &["effect", "replay", "output_schema", "timeout_ms", "cleanup", "retry", "reconcile", "approval"];
 const TOOL: &[&str] = &[
     "description",
     "command",

@@ -21,7 +21,18 @@ use super::Subject;
 const VARIABLES: [&str; 4] = ["args", "caller", "run", "session"];
 /// What it can call, beside operators.
 const FUNCTIONS: [&str; 12] = [
-    "bool", "bytes", "contains", "double", "endsWith", "has", "int", "matches", "size", "startsWith", "string", "uint",
+    "bool",
+    "bytes",
+    "contains",
+    "double",
+    "endsWith",
+    "has",
+    "int",
+    "matches",
+    "size",
+    "startsWith",
+    "string",
+    "uint",
 ];
 
 /// A condition over a call.

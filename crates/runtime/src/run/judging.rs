@@ -1,7 +1,7 @@
 //! What the policy says of calls: which may leave, which wait for a person, and which do not leave at all.
 
-use refrain_catalog::{CallError, ErrorCode, Permission};
 use super::{Approval, Plan, Progress, Reply, Run, Target};
+use refrain_catalog::{CallError, ErrorCode, Permission};
 
 impl Run {
     /// Judges every call that the journal does not have. What it has was judged when it was asked for.
@@ -15,13 +15,17 @@ impl Run {
 
     /// Judges a call, and sets its plan by the verdict.
     pub(super) fn judge(&mut self, index: usize, now_ms: i64) {
-        let Plan::Send { target: Target::Tool { source, tool, args, .. }, .. } = &self.calls[index].plan else { return };
+        let Plan::Send { target: Target::Tool { source, tool, args, .. }, .. } = &self.calls[index].plan else {
+            return;
+        };
         let Ok(tool) = self.catalog.resolve(source, tool) else { return };
         let verdict = self.gate.judge(self.id, tool, args, index as u64);
         let is_write = tool.effect != refrain_catalog::Effect::Read;
-        let expires_ms = self.gate.policy.ask_timeout.map(|time| {
-            now_ms.saturating_add_unsigned(u64::try_from(time.as_millis()).unwrap_or(u64::MAX))
-        });
+        let expires_ms = self
+            .gate
+            .policy
+            .ask_timeout
+            .map(|time| now_ms.saturating_add_unsigned(u64::try_from(time.as_millis()).unwrap_or(u64::MAX)));
         let made = &mut self.calls[index];
         match verdict.permission {
             Permission::Allow => {
@@ -54,7 +58,10 @@ impl Run {
             .open
             .iter()
             .copied()
-            .filter(|call| self.made(*call).is_some_and(|made| made.waits_for_approval() && made.due_ms.is_some_and(|due_ms| due_ms <= now_ms)))
+            .filter(|call| {
+                self.made(*call)
+                    .is_some_and(|made| made.waits_for_approval() && made.due_ms.is_some_and(|due_ms| due_ms <= now_ms))
+            })
             .collect();
         for call in &late {
             let Some(made) = self.made_mut(*call) else { continue };

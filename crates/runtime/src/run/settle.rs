@@ -143,7 +143,8 @@ impl Run {
             Decided::Approve => {
                 (made.progress, made.approval, made.due_ms) = (Progress::Cleared, Approval::Given, None);
                 self.to_send.push(call);
-                let decided = refrain_journal::Decided { call: call.into(), at_ms: now_ms, decision: APPROVE.into(), by };
+                let decided =
+                    refrain_journal::Decided { call: call.into(), at_ms: now_ms, decision: APPROVE.into(), by };
                 return self.first.push(Record::Decided(decided));
             }
             Decided::Reject(message) => {

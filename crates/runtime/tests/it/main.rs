@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod amend;
+mod approvals;
 mod calls;
 mod cancel;
 mod case;

@@ -4,7 +4,7 @@ use refrain_runtime::{Catalog, SourceSettings, SourceStatus, Status};
 
 /// Leaves those of `sources` that `path` names, as a name, an identifier or the beginning of a call, and those that their
 /// `reconcile` names. A path that names none may be of any: then all are left.
-pub(super) fn keep(sources: &mut Vec<SourceSettings>, path: &str) {
+pub(crate) fn keep(sources: &mut Vec<SourceSettings>, path: &str) {
     let all: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
     let mut named = named(&all, path);
     if !named.is_empty() {
