@@ -80,7 +80,7 @@ pub struct Subject<'a> {
 pub struct Verdict {
     /// Whether it may be made.
     pub permission: Permission,
-    /// Who says so, as the subject of a sentence: `rule 2 (refrain.toml:7)`.
+    /// Who says so: `rule 2 (refrain.toml:7)`; or the reason, as a sentence, where no rule does.
     pub who: String,
     /// Whether no rule said it.
     pub is_default: bool,
@@ -107,8 +107,8 @@ impl Policy {
                 Ok(false) => {}
                 Ok(true) => return of(rule.outcome, who),
                 Err(why) => {
-                    let fix = Some(format!("correct its condition, which failed: {why}"));
-                    return Verdict { fix, ..of(Permission::Deny, who) };
+                    let fix = Some(format!("correct the condition: {why}"));
+                    return Verdict { fix, ..of(Permission::Deny, format!("{who} cannot be judged")) };
                 }
             }
         }
@@ -122,17 +122,17 @@ impl Policy {
         let is_agent = !matches!(subject.origin.way.as_str(), "cli" | "direct" | "");
         let is_far = subject.origin.way == "http";
         match subject.tool.effect {
-            Effect::Read => of(Permission::Allow, "that it only reads"),
-            _ if !is_agent => of(Permission::Allow, "whoever typed the command"),
-            Effect::Write if is_far => of(Permission::Ask, "that no rule allows it"),
-            Effect::Write => of(Permission::Allow, "that no rule is against it"),
-            Effect::Destructive if self.has_person(subject.origin) => of(Permission::Ask, "that it is destructive"),
+            Effect::Read => of(Permission::Allow, "it only reads"),
+            _ if !is_agent => of(Permission::Allow, "whoever typed the command agreed"),
+            Effect::Write if is_far => of(Permission::Ask, "no rule allows it"),
+            Effect::Write => of(Permission::Allow, "no rule is against it"),
+            Effect::Destructive if self.has_person(subject.origin) => of(Permission::Ask, "it is destructive"),
             Effect::Destructive => {
                 let fix = format!(
                     "allow it with a rule (`[[policy.rules]]` with `tools = \"{path}\"` and `outcome = \"allow\"`), or say \
                      `[policy] person = \"yes\"` where somebody sees to `refrain approvals`"
                 );
-                let who = "that it is destructive and nobody here can be asked";
+                let who = "it is destructive, and nobody here can be asked";
                 Verdict { fix: Some(fix), ..of(Permission::Deny, who) }
             }
         }
@@ -168,7 +168,7 @@ impl Verdict {
                 "`{path}` was not called: {who} wants it to be a step of its own; call it directly with `run_tool`, so that the \
                  person sees it"
             ),
-            (_, Some(fix)) => format!("`{path}` was not called: {who} stands against it; {fix}"),
+            (_, Some(fix)) => format!("`{path}` was not called, since {who}; {fix}"),
             (_, None) => format!("`{path}` was not called: {who} denies it; change that, or do without the call"),
         }
     }
@@ -191,7 +191,7 @@ impl Gate {
             let effect = tool.effect.as_str();
             return Verdict {
                 permission: Permission::Deny,
-                who: format!("that this run may only read, while it is of effect `{effect}`,"),
+                who: format!("this run may only read, and the tool is of effect `{effect}`"),
                 is_default: false,
                 fix: Some("run the script with `effects: \"all\"`, or take a tool that only reads".to_owned()),
             };
@@ -200,7 +200,7 @@ impl Gate {
         let verdict = self.policy.judge(&Subject { tool, args, origin, session, run: Some(run), calls });
         match verdict.permission {
             // It is one.
-            Permission::Direct if origin.way == "direct" => Verdict { permission: Permission::Allow, ..verdict },
+            Permission::Direct if origin.direct => Verdict { permission: Permission::Allow, ..verdict },
             _ => verdict,
         }
     }

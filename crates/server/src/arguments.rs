@@ -10,6 +10,9 @@ use refrain_runtime::Language;
 
 /// What a call without a budget of its own may answer, in tokens.
 pub(crate) const DEFAULT_OUTPUT_TOKENS: u64 = 10_000;
+/// Characters of one page of `read_artifact`, where no number is asked for, and at most.
+pub(crate) const DEFAULT_CHARACTERS: u64 = 20_000;
+pub(crate) const MOST_CHARACTERS: u64 = 400_000;
 /// Names in one `describe_tools`.
 pub(crate) const MOST_NAMES: usize = 50;
 /// Hits of one `search_tools`.
@@ -24,7 +27,37 @@ pub(crate) struct RunCode {
     pub(crate) language: Language,
     pub(crate) session: Option<String>,
     pub(crate) timeout_ms: Option<u64>,
+    /// Whether nothing but reads may leave.
+    pub(crate) reads_only: bool,
+    /// The run that this script corrects.
+    pub(crate) amend: Option<String>,
     pub(crate) max_output_tokens: u64,
+}
+
+/// Arguments of `run_tool`.
+#[derive(Debug, PartialEq)]
+pub(crate) struct RunTool {
+    pub(crate) path: String,
+    pub(crate) args: JsonObject,
+    pub(crate) max_output_tokens: u64,
+}
+
+/// Arguments of `get_run` and `resume_run`.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct OneRun {
+    pub(crate) run_id: String,
+    pub(crate) max_output_tokens: u64,
+}
+
+/// Arguments of `read_artifact`.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct ReadArtifact {
+    pub(crate) id: String,
+    /// A JSON pointer into the report.
+    pub(crate) path: Option<String>,
+    /// In characters.
+    pub(crate) offset: usize,
+    pub(crate) limit: usize,
 }
 
 /// Arguments of `search_tools`.
@@ -60,14 +93,78 @@ impl RunCode {
         let session =
             given.optional("session", "a text that is not empty", |value| text(value).filter(|s| !s.is_empty()));
         let timeout_ms = given.optional("timeout_ms", "a whole number of milliseconds, at least 1", count);
-        let budget = given.optional("max_output_tokens", "a whole number of tokens, at least 1", count);
+        let effects = given.optional("effects", "`read` or `all`", |value| match value.as_str()? {
+            "read" => Some(true),
+            "all" => Some(false),
+            _ => None,
+        });
+        let amend = given.optional("amend", "the id of the run that the script corrects", name);
+        if amend.is_some() {
+            for (key, has) in
+                [("session", session.is_some()), ("timeout_ms", timeout_ms.is_some()), ("effects", effects.is_some())]
+            {
+                if has {
+                    given
+                        .faults
+                        .push(format!("`{key}` cannot stand beside `amend`: a corrected run has what the old one had"));
+                }
+            }
+        }
+        let budget = given.budget();
         given.finish()?;
         Ok(Self {
+            reads_only: effects.unwrap_or_default(),
+            amend,
             code: code.unwrap_or_default(),
             language: language.unwrap_or_default(),
             session,
             timeout_ms,
             max_output_tokens: budget.unwrap_or(DEFAULT_OUTPUT_TOKENS),
+        })
+    }
+}
+
+impl RunTool {
+    pub(crate) fn parse(given: Option<JsonObject>) -> Result<Self, BadArguments> {
+        let mut given = Given::new("run_tool", given);
+        let path = given.required("path", "the tool's path, such as `github.create_issue`", name);
+        let args = given.optional("args", "an object", |value| value.as_object().cloned());
+        let budget = given.budget();
+        given.finish()?;
+        Ok(Self {
+            path: path.unwrap_or_default(),
+            args: args.unwrap_or_default(),
+            max_output_tokens: budget.unwrap_or(DEFAULT_OUTPUT_TOKENS),
+        })
+    }
+}
+
+impl OneRun {
+    pub(crate) fn parse(tool: &'static str, given: Option<JsonObject>) -> Result<Self, BadArguments> {
+        let mut given = Given::new(tool, given);
+        let run_id = given.required("run_id", "the id of the run", name);
+        let budget = given.budget();
+        given.finish()?;
+        Ok(Self { run_id: run_id.unwrap_or_default(), max_output_tokens: budget.unwrap_or(DEFAULT_OUTPUT_TOKENS) })
+    }
+}
+
+impl ReadArtifact {
+    pub(crate) fn parse(given: Option<JsonObject>) -> Result<Self, BadArguments> {
+        let mut given = Given::new("read_artifact", given);
+        let id = given.required("id", "the `artifact.id` of the answer that was cut", name);
+        let path = given.optional("path", "a JSON pointer, such as `/result/items/0`", text);
+        let offset = given.optional("offset", "a whole number of characters", Value::as_u64);
+        let limit = given.optional("limit", &format!("a whole number from 1 to {MOST_CHARACTERS}"), |value| {
+            count(value).filter(|limit| *limit <= MOST_CHARACTERS)
+        });
+        given.finish()?;
+        let size = |number: u64| usize::try_from(number).unwrap_or(usize::MAX);
+        Ok(Self {
+            id: id.unwrap_or_default(),
+            path,
+            offset: size(offset.unwrap_or(0)),
+            limit: size(limit.unwrap_or(DEFAULT_CHARACTERS)),
         })
     }
 }
@@ -133,6 +230,10 @@ impl Given {
         self.optional(key, expected, read)
     }
 
+    fn budget(&mut self) -> Option<u64> {
+        self.optional("max_output_tokens", "a whole number of tokens, at least 1", count)
+    }
+
     fn finish(mut self) -> Result<(), BadArguments> {
         let known = self.known.iter().map(|key| format!("`{key}`")).collect::<Vec<_>>().join(", ");
         for key in self.left.keys() {
@@ -144,6 +245,10 @@ impl Given {
 
 fn text(value: &Value) -> Option<String> {
     value.as_str().map(str::to_owned)
+}
+
+fn name(value: &Value) -> Option<String> {
+    text(value).filter(|text| !text.is_empty())
 }
 
 fn count(value: &Value) -> Option<u64> {
@@ -184,15 +289,15 @@ mod tests {
         let check = |given: Value, expect: &str| check(RunCode::parse(object(given)), expect);
         check(
             json!({"code": "return 1"}),
-            r#"RunCode { code: "return 1", language: TypeScript, session: None, timeout_ms: None, max_output_tokens: 10000 }"#,
+            r#"RunCode { code: "return 1", language: TypeScript, session: None, timeout_ms: None, reads_only: false, amend: None, max_output_tokens: 10000 }"#,
         );
         check(
             json!({"code": "", "language": "js", "session": "s", "timeout_ms": 5, "max_output_tokens": 1}),
-            r#"RunCode { code: "", language: TypeScript, session: Some("s"), timeout_ms: Some(5), max_output_tokens: 1 }"#,
+            r#"RunCode { code: "", language: TypeScript, session: Some("s"), timeout_ms: Some(5), reads_only: false, amend: None, max_output_tokens: 1 }"#,
         );
         check(
             json!({"code": "1", "timeout_ms": null, "session": null}),
-            r#"RunCode { code: "1", language: TypeScript, session: None, timeout_ms: None, max_output_tokens: 10000 }"#,
+            r#"RunCode { code: "1", language: TypeScript, session: None, timeout_ms: None, reads_only: false, amend: None, max_output_tokens: 10000 }"#,
         );
         check(json!({}), "`code` is missing; send the script as a text");
         check(json!({"code": null}), "`code` is missing; send the script as a text");
@@ -218,7 +323,12 @@ mod tests {
             json!({"script": "1", "timeout_ms": {}}),
             "`code` is missing; send the script as a text; \
              `timeout_ms` is `{}`; send a whole number of milliseconds, at least 1; \
-             `\"script\"` is no argument; there are `code`, `language`, `session`, `timeout_ms`, `max_output_tokens`",
+             `\"script\"` is no argument; there are `code`, `language`, `session`, `timeout_ms`, `effects`, `amend`, `max_output_tokens`",
+        );
+        check(json!({"code": "1", "effects": "write"}), "`effects` is `\"write\"`; send `read` or `all`");
+        check(
+            json!({"code": "1", "amend": "r", "session": "s"}),
+            "`session` cannot stand beside `amend`: a corrected run has what the old one had",
         );
         let long = "ä".repeat(500);
         check(
@@ -238,6 +348,21 @@ mod tests {
         search(json!({"query": "a", "cursor": "x"}), "`cursor` is `\"x\"`; send the `next_cursor` of the page before");
         search(json!({"query": "a", "limit": 51}), "`limit` is `51`; send a whole number from 1 to 50");
         search(json!({"query": 1}), "`query` is `1`; send a few words as a text");
+        let tool = |given: Value, expect: &str| check(RunTool::parse(object(given)), expect);
+        tool(
+            json!({"path": "a.b", "args": {"n": 1}}),
+            r#"RunTool { path: "a.b", args: {"n": Number(1)}, max_output_tokens: 10000 }"#,
+        );
+        tool(
+            json!({"args": []}),
+            "`path` is missing; send the tool's path, such as `github.create_issue`; `args` is `[]`; send an object",
+        );
+        let read = |given: Value, expect: &str| check(ReadArtifact::parse(object(given)), expect);
+        read(json!({"id": "r"}), r#"ReadArtifact { id: "r", path: None, offset: 0, limit: 20000 }"#);
+        read(
+            json!({"id": "", "limit": 400_001, "offset": -1}),
+            "`id` is `\"\"`; send the `artifact.id` of the answer that was cut; `offset` is `-1`; send a whole number of characters; `limit` is `400001`; send a whole number from 1 to 400000",
+        );
         let describe = |given: Value, expect: &str| check(DescribeTools::parse(object(given)), expect);
         let expected = "send an array of 1 to 50 tool paths or patterns, such as `[\"github.list_issues\", \"git.*\"]`";
         describe(json!({"names": ["a", "b"]}), r#"DescribeTools { names: ["a", "b"] }"#);

@@ -107,7 +107,7 @@ fn entry(name: &str, found: &Description, room: usize) -> Value {
         "description": cut(&tool.description, room / 3, Measure::InJson, &whole),
         "effect": tool.effect.as_str(),
         "replay": tool.replay.as_str(),
-        "approval": NO_APPROVAL,
+        "approval": tool.approval.map_or(NO_APPROVAL, |approval| approval.as_str()),
         "example": found.example.as_ref().filter(|example| example.len() <= room / 3),
         "input_schema": input.map(|schema| Value::clone(schema)),
         "output_schema": output.map(|schema| Value::clone(schema)),

@@ -1,7 +1,8 @@
 //! What machines talk to: the MCP server.
 //!
-//! A client starts `refrain serve` and speaks MCP on its standard streams. It is offered three tools: `run_code` runs a
-//! script, `search_tools` and `describe_tools` tell what a script can call. Everything else is the runtime's business.
+//! A client starts `refrain serve` and speaks MCP on its standard streams. It is offered `run_code`, which runs a script,
+//! `search_tools` and `describe_tools`, which tell what a script can call, `run_tool` for one call by itself, and `get_run`,
+//! `resume_run` and `read_artifact` for what came of runs. Everything else is the runtime's business.
 //!
 //! # Invariants
 //!
@@ -16,18 +17,21 @@
 //!
 //! # Deliberately not here
 //!
-//! No policy, no settings, no environment: handlers translate and call the runtime. HTTP, progress, elicitation, artifacts
-//! and the tools that go with them are still to come.
+//! No policy, no settings, no environment: handlers translate and call the runtime. HTTP, progress and the lists of other systems
+//! are still to come.
 
 mod arguments;
+mod artifact;
 mod cut;
 mod discover;
 mod error;
 mod images;
 mod mcp;
+mod person;
 mod prompt;
 mod relay;
 mod render;
+mod runs;
 mod stdio;
 mod structured;
 mod tasks;

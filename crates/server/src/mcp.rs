@@ -3,7 +3,7 @@
 //! The work of a call is a task of its own (see [`Tasks`]), and it answers with a tool result whatever happens. The library
 //! speaks every protocol revision; nothing here depends on one.
 
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
@@ -15,13 +15,12 @@ use rmcp::{
 };
 use serde_json::Value;
 
-use refrain_runtime::{Origin, ReportStatus, RunId, RunRequest, Runtime};
+use refrain_runtime::Runtime;
 
 use crate::{
-    arguments::{BadArguments, DescribeTools, RunCode, SearchTools},
-    cut::Budget,
+    arguments::{BadArguments, DescribeTools, OneRun, ReadArtifact, RunCode, RunTool, SearchTools},
     discover::{self, Answer},
-    images, render, structured,
+    runs::{self, Caller},
     tasks::{BrokenOff, Tasks},
     tools,
 };
@@ -40,6 +39,11 @@ pub(crate) struct Server {
 impl Server {
     pub(crate) fn new(runtime: &Arc<Runtime>, tasks: &Arc<Tasks>) -> Self {
         Self { runtime: Arc::downgrade(runtime), tasks: Arc::clone(tasks) }
+    }
+
+    /// Does `work` in a task of its own.
+    async fn work<T: Send + 'static>(&self, work: impl Future<Output = T> + Send + 'static) -> Result<T, ErrorData> {
+        self.tasks.run(work).await.map_err(broken)
     }
 
     fn runtime(&self) -> Result<Arc<Runtime>, ErrorData> {
@@ -75,19 +79,34 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let runtime = self.runtime()?;
         let arguments = request.arguments;
+        let client = context.client_info().map(|client| format!("{} {}", client.name, client.version));
+        let caller = Caller { client, peer: context.peer.clone() };
         let result = match &*request.name {
             tools::RUN_CODE => match RunCode::parse(arguments) {
-                Ok(asked) => {
-                    let client = context.client_info().map(|client| format!("{} {}", client.name, client.version));
-                    self.tasks.run(async move { run_code(&runtime, asked, client).await }).await.map_err(broken)?
-                }
+                Ok(asked) => self.work(async move { runs::run_code(&runtime, asked, caller).await }).await?,
+                Err(error) => refused(&error),
+            },
+            tools::RUN_TOOL => match RunTool::parse(arguments) {
+                Ok(asked) => self.work(async move { runs::run_tool(&runtime, asked, caller).await }).await?,
+                Err(error) => refused(&error),
+            },
+            tools::GET_RUN => match OneRun::parse(tools::GET_RUN, arguments) {
+                Ok(asked) => self.work(async move { runs::get_run(&runtime, asked).await }).await?,
+                Err(error) => refused(&error),
+            },
+            tools::RESUME_RUN => match OneRun::parse(tools::RESUME_RUN, arguments) {
+                Ok(asked) => self.work(async move { runs::resume_run(&runtime, asked, caller).await }).await?,
+                Err(error) => refused(&error),
+            },
+            tools::READ_ARTIFACT => match ReadArtifact::parse(arguments) {
+                Ok(asked) => self.work(async move { runs::read_artifact(&runtime, asked).await }).await?,
                 Err(error) => refused(&error),
             },
             tools::SEARCH_TOOLS => match SearchTools::parse(arguments) {
                 Ok(asked) => {
                     let work =
                         async move { discover::search(&*runtime.catalog().await, runtime.settings().dialect, &asked) };
-                    answered(self.tasks.run(work).await.map_err(broken)?)
+                    answered(self.work(work).await?)
                 }
                 Err(error) => refused(&error),
             },
@@ -96,58 +115,20 @@ impl ServerHandler for Server {
                     let work = async move {
                         discover::describe(&*runtime.catalog().await, runtime.settings().dialect, &asked)
                     };
-                    answered(self.tasks.run(work).await.map_err(broken)?)
+                    answered(self.work(work).await?)
                 }
                 Err(error) => refused(&error),
             },
             other => {
                 let names = tools::NAMES.map(|name| format!("`{name}`")).join(", ");
                 let message = format!(
-                    "there is no tool `{other}`; there are {names}. Tools of sources are called by a script of `run_code`"
+                    "there is no tool `{other}`; there are {names}. Tools of sources are called by a script of `run_code`, or \
+                     one by itself with `run_tool`"
                 );
                 return Err(ErrorData::invalid_params(message, None));
             }
         };
         Ok(result.into())
-    }
-}
-
-async fn run_code(runtime: &Runtime, asked: RunCode, client: Option<String>) -> CallToolResult {
-    let request = RunRequest {
-        language: asked.language,
-        session: asked.session,
-        timeout_ms: asked.timeout_ms,
-        ..RunRequest::new(asked.code, Origin { way: "mcp".into(), client, ..Origin::default() })
-    };
-    let started = Mutex::new(None);
-    let on_start = |id: RunId| *started.lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
-    let outcome = runtime.run(request, &on_start).await;
-    match outcome {
-        Ok(mut report) => {
-            let blocks = images::take(&mut report);
-            let failed = match report.status {
-                ReportStatus::Failed | ReportStatus::Cancelled => true,
-                ReportStatus::Completed | ReportStatus::Parked => false,
-            };
-            let tokens =
-                report.max_output_tokens.map_or(asked.max_output_tokens, |own| own.min(asked.max_output_tokens));
-            let budget = Budget::of_tokens(tokens);
-            let text = render::text(&report, budget);
-            let mut answer = result(text, Some(structured::content(&report, budget)), failed);
-            answer.content.extend(blocks);
-            answer
-        }
-        Err(error) => {
-            let mut text = format!("the script could not be run: {error}");
-            match *started.lock().unwrap_or_else(PoisonError::into_inner) {
-                Some(id) => text.push_str(&format!(
-                    "\n\nIt had begun, so calls may have happened. `refrain runs resume {id}` goes on with it; do not send it \
-                     again before that."
-                )),
-                None => text.push_str("\n\nIt had not begun: no call was made."),
-            }
-            result(text, None, true)
-        }
     }
 }
 
@@ -159,7 +140,7 @@ fn refused(error: &BadArguments) -> CallToolResult {
     result(error.to_string(), None, true)
 }
 
-fn result(text: String, content: Option<Value>, failed: bool) -> CallToolResult {
+pub(crate) fn result(text: String, content: Option<Value>, failed: bool) -> CallToolResult {
     let blocks = vec![ContentBlock::text(text)];
     let mut result = if failed { CallToolResult::error(blocks) } else { CallToolResult::success(blocks) };
     result.structured_content = content;

@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use refrain_runtime::{CallReport, CallStatus, ErrorReport, Report, ReportStatus, Waiting};
+use refrain_runtime::{CallReport, CallStatus, ErrorReport, Report, ReportStatus, Waiting, WaitingKind};
 
 use crate::cut::{Budget, Measure, cut, shares};
 
@@ -43,6 +43,9 @@ pub(crate) fn text(report: &Report, budget: Budget) -> String {
 pub(crate) fn whole(report: &Report) -> String {
     let less = "return less, or raise `max_output_tokens`";
     match report.run_id {
+        Some(id) if report.status != ReportStatus::Parked => {
+            format!("`read_artifact` with the id `{id}` has the whole; {less}")
+        }
         Some(id) => format!("only `refrain runs show {id} --output json` has the whole; {less}"),
         None => less.to_owned(),
     }
@@ -83,7 +86,7 @@ fn short(args: &str) -> &str {
     &args[..args.floor_char_boundary(300)]
 }
 
-fn waiting(waiting: &Waiting) -> String {
+pub(crate) fn waiting(waiting: &Waiting) -> String {
     let mut line = format!("- {} `{}`", waiting.kind.as_str(), waiting.id);
     if let Some(args) = &waiting.args {
         let _ = write!(line, " {}", short(args.as_str()));
@@ -94,7 +97,13 @@ fn waiting(waiting: &Waiting) -> String {
     if let (Some(expected), Some(actual)) = (&waiting.expected, &waiting.actual) {
         let _ = write!(line, ": expected {expected}, and the script made {actual}");
     }
+    if let Some(why) = &waiting.why {
+        let _ = write!(line, ", wanted by {why}");
+    }
     let _ = write!(line, "; next: `{}`", waiting.next);
+    if matches!(waiting.kind, WaitingKind::Approval | WaitingKind::Question) {
+        line.push_str(" (for the person), then `resume_run`");
+    }
     line
 }
 
@@ -305,7 +314,7 @@ pub(crate) mod tests {
         let text = text(&report(own), Budget::of_tokens(100));
         assert!(text.starts_with("[cut: "), "{text}");
         assert!(text.contains(" of 10002 bytes shown"), "{text}");
-        assert!(text.contains("`refrain runs show 01890000-0000-7000-8000-000000000000 --output json`"), "{text}");
+        assert!(text.contains("`read_artifact` with the id `01890000-0000-7000-8000-000000000000`"), "{text}");
         assert!(text.ends_with("notes:\n- kept whole"), "{text}");
         assert!(text.len() < 400 + 300, "{}", text.len());
     }

@@ -7,7 +7,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use refrain_runtime::{CallStatus, Report};
+use refrain_runtime::{CallStatus, Report, ReportStatus};
 
 use crate::{
     cut::{Budget, Measure, cut, shares},
@@ -43,9 +43,11 @@ pub(crate) fn content(report: &Report, budget: Budget) -> Value {
 
     let mut parts = Parts { result, text: report.text.clone(), images, logs, notes, calls, waiting, error };
     let wants = parts.sizes();
+    let mut artifact = None;
     if wants.iter().sum::<usize>() + FRAME > budget.bytes {
         let bad: Vec<bool> =
             report.calls.iter().map(|call| !matches!(call.status, CallStatus::Ok | CallStatus::Reused)).collect();
+        artifact = report.run_id.filter(|_| report.status != ReportStatus::Parked);
         parts.cut(wants, shares(budget.bytes.saturating_sub(FRAME), wants), &whole(report), &bad);
     }
 
@@ -60,6 +62,7 @@ pub(crate) fn content(report: &Report, budget: Budget) -> Value {
     content.insert("calls".into(), parts.calls.into());
     content.insert("usage".into(), value(&report.usage));
     content.extend(parts.error.map(|error| ("error".to_owned(), error)));
+    content.extend(artifact.map(|id| ("artifact".to_owned(), json!({ "id": id }))));
     if !parts.waiting.is_empty() {
         content.insert("waiting".into(), parts.waiting.into());
     }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use refrain_runtime::{Catalog, Dialect, Effect, Status};
 
 use crate::{
-    arguments::{DEFAULT_HITS, DEFAULT_OUTPUT_TOKENS, MOST_HITS, MOST_NAMES},
+    arguments::{DEFAULT_CHARACTERS, DEFAULT_HITS, DEFAULT_OUTPUT_TOKENS, MOST_CHARACTERS, MOST_HITS, MOST_NAMES},
     prompt,
 };
 
@@ -18,12 +18,27 @@ pub(crate) const RUN_CODE: &str = "run_code";
 pub(crate) const SEARCH_TOOLS: &str = "search_tools";
 pub(crate) const DESCRIBE_TOOLS: &str = "describe_tools";
 
+pub(crate) const RUN_TOOL: &str = "run_tool";
+pub(crate) const GET_RUN: &str = "get_run";
+pub(crate) const RESUME_RUN: &str = "resume_run";
+pub(crate) const READ_ARTIFACT: &str = "read_artifact";
+
 /// Every tool that is offered.
-pub(crate) const NAMES: [&str; 3] = [RUN_CODE, SEARCH_TOOLS, DESCRIBE_TOOLS];
+pub(crate) const NAMES: [&str; 7] =
+    [RUN_CODE, SEARCH_TOOLS, DESCRIBE_TOOLS, RUN_TOOL, GET_RUN, RESUME_RUN, READ_ARTIFACT];
 
 /// Returns the list for a catalog. Equal catalogs and budgets give equal lists.
 pub(crate) fn list(catalog: &Catalog, dialect: Option<&Dialect>, prompt_tokens: usize) -> Vec<Tool> {
-    vec![run_code(catalog, dialect, prompt_tokens), search_tools(), describe_tools()]
+    let reads = only_reads(catalog);
+    vec![
+        run_code(catalog, dialect, prompt_tokens),
+        search_tools(),
+        describe_tools(),
+        run_tool(reads),
+        get_run(),
+        resume_run(reads),
+        read_artifact(),
+    ]
 }
 
 fn run_code(catalog: &Catalog, dialect: Option<&Dialect>, prompt_tokens: usize) -> Tool {
@@ -40,23 +55,109 @@ fn run_code(catalog: &Catalog, dialect: Option<&Dialect>, prompt_tokens: usize) 
                 "type": "integer", "minimum": 1,
                 "description": "Stops the script after so many milliseconds. Can lower the configured limit, not raise it.",
             },
-            "max_output_tokens": {
-                "type": "integer", "minimum": 1, "default": DEFAULT_OUTPUT_TOKENS,
-                "description": "How much may come back. What is larger is cut, and says so.",
+            "effects": {
+                "type": "string", "enum": ["read", "all"], "default": "all",
+                "description": "`read`: whatever the script does, no call that may change something leaves.",
             },
+            "amend": {
+                "type": "string",
+                "description": "The id of a run that this script corrects: what that one finished is not done again.",
+            },
+            "max_output_tokens": budget(),
         },
         "required": ["code"],
         "additionalProperties": false,
     });
     let reads = only_reads(catalog);
-    let annotations = ToolAnnotations::with_title("Run a script over tools")
-        .read_only(reads)
-        .destructive(!reads)
-        .idempotent(reads)
-        .open_world(true);
+    let annotations = does_what_tools_do("Run a script over tools", reads);
     Tool::new(RUN_CODE, prompt::description(catalog, dialect, prompt_tokens), object(input))
         .with_raw_output_schema(object(report_schema()))
         .with_annotations(annotations)
+}
+
+fn budget() -> Value {
+    json!({
+        "type": "integer", "minimum": 1, "default": DEFAULT_OUTPUT_TOKENS,
+        "description": "How much may come back. What is larger is cut, and says so.",
+    })
+}
+
+/// Annotations of a tool that does what tools of sources do.
+fn does_what_tools_do(title: &str, reads: bool) -> ToolAnnotations {
+    ToolAnnotations::with_title(title).read_only(reads).destructive(!reads).idempotent(reads).open_world(true)
+}
+
+fn run_tool(reads: bool) -> Tool {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "path": {"type": "string", "description": "The tool's path, such as `github.create_issue`."},
+            "args": {"type": "object", "description": "Its arguments."},
+            "max_output_tokens": budget(),
+        },
+        "required": ["path"],
+        "additionalProperties": false,
+    });
+    let description =
+        "Calls one tool by itself, without a script: for a change that the person should see as a step of its own.";
+    Tool::new(RUN_TOOL, description, object(input))
+        .with_raw_output_schema(object(report_schema()))
+        .with_annotations(does_what_tools_do("Call one tool", reads))
+}
+
+fn one_run() -> Value {
+    json!({
+        "type": "object",
+        "properties": {"run_id": {"type": "string", "description": "The run, by its id."}, "max_output_tokens": budget()},
+        "required": ["run_id"],
+        "additionalProperties": false,
+    })
+}
+
+fn get_run() -> Tool {
+    let description = "Tells how a run stands, what it waits for, and what came of it. Nothing goes on by it.";
+    Tool::new(GET_RUN, description, object(one_run()))
+        .with_raw_output_schema(object(report_schema()))
+        .with_annotations(looks_only("Look at a run"))
+}
+
+fn resume_run(reads: bool) -> Tool {
+    let description = "Goes on with a run that waits or was interrupted, without repeating what it finished. What only a person \
+                       can say is asked of the person, not of you.";
+    Tool::new(RESUME_RUN, description, object(one_run()))
+        .with_raw_output_schema(object(report_schema()))
+        .with_annotations(does_what_tools_do("Go on with a run", reads))
+}
+
+fn read_artifact() -> Tool {
+    let input = json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": "The `artifact.id` of an answer that was cut."},
+            "path": {"type": "string", "description": "A JSON pointer: `/result` (the default), `/result/items/3`, `/text`, `/logs`."},
+            "offset": {"type": "integer", "minimum": 0, "default": 0, "description": "Characters to leave out."},
+            "limit": {
+                "type": "integer", "minimum": 1, "maximum": MOST_CHARACTERS, "default": DEFAULT_CHARACTERS,
+                "description": "Characters at most.",
+            },
+        },
+        "required": ["id"],
+        "additionalProperties": false,
+    });
+    let output = json!({
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"}, "path": {"type": "string"}, "offset": {"type": "integer"},
+            "total": {"type": "integer", "description": "Characters in all."},
+            "text": {"type": "string"},
+            "next_offset": {"type": ["integer", "null"], "description": "Where the next page begins."},
+        },
+        "required": ["id", "path", "offset", "total", "text", "next_offset"],
+    });
+    let description = "Reads what was too large for an answer, page by page.";
+    Tool::new(READ_ARTIFACT, description, object(input))
+        .with_raw_output_schema(object(output))
+        .with_annotations(looks_only("Read a large result"))
 }
 
 /// Whether no script can change anything. A source whose tools are not known may have any kind of tool.
@@ -158,7 +259,7 @@ fn report_schema() -> Value {
         "type": "object",
         "properties": {
             "run_id": {"type": ["string", "null"], "description": "Null when nothing was stored."},
-            "status": {"type": "string", "enum": ["completed", "failed", "parked", "cancelled"]},
+            "status": {"type": "string", "description": "completed, failed, parked, cancelled or running"},
             "result": {"description": "What the script returned. Left out when that is nothing."},
             "text": text(),
             "images": {"type": "array", "description": "What `image()` was given. The data are blocks of the answer."},
@@ -203,11 +304,16 @@ fn report_schema() -> Value {
                 "type": "object",
                 "properties": {
                     "id": text(), "kind": text(), "call": count(), "tool": text(), "args": {}, "due": text(),
-                    "expected": text(), "actual": text(), "after": text(),
+                    "why": text(), "expected": text(), "actual": text(), "after": text(),
                     "next": {"type": "string", "description": "What to do, as a command."},
                 },
                 "required": ["id", "kind", "next"],
             }},
+            "artifact": {
+                "type": "object", "description": "Only where something was cut: the handle for `read_artifact`.",
+                "properties": {"id": text()}, "required": ["id"],
+            },
+            "next": {"type": ["string", "null"], "description": "What to do about a run that is not over."},
         },
         "required": ["run_id", "status", "text", "images", "logs", "notes", "calls", "usage"],
     })

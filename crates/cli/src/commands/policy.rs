@@ -54,7 +54,7 @@ pub(crate) async fn run(context: &Context, command: PolicyCommand) -> Result<Exi
     let runtime = context.runtime_with(Need::Sources, |settings| keep_named(&mut settings.sources, &args.path))?;
     let catalog = context.catalog(&runtime).await;
     let tool = find(&catalog, &args.path)?;
-    let origin = Origin { way: args.way, client: args.client, asks: args.asks, config: None };
+    let origin = Origin { way: args.way, client: args.client, asks: args.asks, ..Origin::default() };
     let session = args.session.as_deref();
     let subject = Subject { tool, args: &given, origin: &origin, session, run: None, calls: args.calls };
     let verdict = runtime.settings().policy.judge(&subject);

@@ -12,8 +12,9 @@ const KEEP_EVERY: Duration = Duration::from_secs(10);
 
 /// Be an MCP server on standard input and output
 ///
-/// This is what an agent starts. It offers `run_code`, `search_tools` and `describe_tools`, and ends when its input does.
-/// There are no rules yet on who may call what: everything that a script asks for is allowed.
+/// This is what an agent starts. It offers `run_code`, `search_tools`, `describe_tools`, `run_tool`, `get_run`, `resume_run` and
+/// `read_artifact`, and ends when its input does. Which calls may be made is for the rules of the policy; where none is about a call,
+/// one that is destructive is asked for, or denied where the client can ask nobody.
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct ServeArgs {}
 
@@ -24,7 +25,11 @@ pub(crate) async fn serve(context: &Context, _: ServeArgs) -> Result<Exit, Comma
         settings.environment.elicit = Some(Arc::<Relay>::clone(&relay));
     })?;
     let runtime = Arc::new(runtime);
-    context.ui.say("note: there are no policy rules, so everything that a script asks for is allowed");
+    if runtime.settings().policy.rules.is_empty() {
+        let told = "note: there are no policy rules: scripts may read and write, and what is destructive is asked for, or denied \
+                    where the client can ask nobody";
+        context.ui.say(told);
+    }
     let mut serving = pin!(refrain_server::serve_stdio(Arc::clone(&runtime), relay));
     // What this server began before and is not over goes on, and what waits for its moment has somebody who looks.
     let told = |(run, report): Tended| match report {

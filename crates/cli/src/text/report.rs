@@ -208,6 +208,7 @@ pub(crate) fn waiting(waiting: &Waiting) -> String {
     let args = waiting.args.as_ref().map(|args| one_line(args.as_str(), 200));
     let facts = [
         ("with", &args),
+        ("why", &waiting.why),
         ("due", &waiting.due),
         ("after", &waiting.after),
         ("expected", &waiting.expected),

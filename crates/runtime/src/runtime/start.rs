@@ -118,6 +118,9 @@ pub struct Origin {
     /// Whether somebody there can be asked.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asks: bool,
+    /// Whether it is one call by itself, and no script's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub direct: bool,
     /// The settings under which it came in; see [`Settings::config`](crate::Settings).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub config: Option<String>,

@@ -92,7 +92,7 @@ async fn output_over_the_budget_is_cut_and_says_so() {
     let result = report["result"].as_str().unwrap();
     let id = report["run_id"].as_str().unwrap();
     assert!(
-        result.starts_with("[cut: ") && result.contains(&format!("`refrain runs show {id} --output json`")),
+        result.starts_with("[cut: ") && result.contains(&format!("`read_artifact` with the id `{id}`")),
         "{result}"
     );
     assert!(report.to_string().len() < 2_000 + 1_200, "{}", report.to_string().len());

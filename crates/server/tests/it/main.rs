@@ -4,5 +4,6 @@
 mod calls;
 mod discovery;
 mod hangup;
+mod person;
 mod relay;
 mod support;

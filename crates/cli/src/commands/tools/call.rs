@@ -1,6 +1,6 @@
 //! `tools call`.
 
-use refrain_runtime::{RunRequest, Tool, rounded_numbers};
+use refrain_runtime::{Origin, RunRequest, Tool, rounded_numbers};
 use serde_json::{Map, Value};
 
 use super::named;
@@ -46,7 +46,7 @@ pub(crate) async fn call(context: &Context, args: CallArgs) -> Result<Exit, Comm
     }
     // Everything that makes a call of a script durable makes this one so.
     let script = format!("return await {}(args);", catalog.call_in(tool, runtime.settings().dialect));
-    let request = RunRequest { args: given, ..RunRequest::new(script, origin("direct")) };
+    let request = RunRequest { args: given, ..RunRequest::new(script, Origin { direct: true, ..origin("direct") }) };
     let mut report = runtime.run(request, &|id| context.started(id)).await?;
     if let Some(error) = &mut report.error {
         // Places in a script that nobody wrote help nobody.
