@@ -25,6 +25,7 @@ use std::{
 };
 
 use refrain_runtime::{Clock as _, Environment, Settings, SystemClock, demo};
+use refrain_server::HttpSettings;
 
 use crate::arguments::Places;
 
@@ -37,6 +38,7 @@ mod policy;
 mod row;
 mod scalar;
 mod secret;
+mod serve;
 mod source;
 mod tool;
 mod variables;
@@ -63,6 +65,8 @@ const MOST_MS: u64 = 366 * 24 * 60 * 60 * 1000;
 pub(crate) enum Need {
     /// Sources, with their secrets.
     Sources,
+    /// As `Sources`, and the tokens of clients that come by HTTP.
+    Http,
     /// Everything else. Sources are checked, and no secret is read.
     NoSources,
 }
@@ -72,6 +76,8 @@ pub(crate) enum Need {
 pub(crate) struct Config {
     /// What the runtime is told.
     pub(crate) settings: Settings,
+    /// Who may come in by HTTP.
+    pub(crate) http: HttpSettings,
     /// Each value with its origin.
     pub(crate) rows: Vec<Row>,
     /// What should be said beside them.
@@ -99,6 +105,7 @@ pub(crate) fn load(places: &Places, folder: &Path, variables: &Variables, need: 
     let mut notes = Vec::new();
     let mut rows = Vec::new();
     let mut secrets = Secrets::new(variables, need);
+    let mut http = HttpSettings::default();
     if let Some(document) = &document {
         settings.config = name;
         let root = document.root(&faults);
@@ -107,6 +114,7 @@ pub(crate) fn load(places: &Places, folder: &Path, variables: &Variables, need: 
         for source in source::read_all(&root, folder, &mut secrets) {
             settings.sources.push(source);
         }
+        http = serve::read(&root, &secrets);
         row::sources(document, &mut rows);
         row::rules(document, &mut rows);
     }
@@ -145,7 +153,7 @@ pub(crate) fn load(places: &Places, folder: &Path, variables: &Variables, need: 
     }
     let mut all = scalars.rows(&settings);
     all.extend(rows);
-    Ok(Config { settings, rows: all, notes })
+    Ok(Config { settings, http, rows: all, notes })
 }
 
 /// Returns the settings file of this folder or the nearest above.
@@ -161,7 +169,7 @@ const MOST_DEPTH: u32 = 3;
 fn environment(variables: &Variables, need: Need, faults: &Faults) -> Environment {
     let clock = SystemClock;
     let depth: u32 = variables.text(DEPTH).ok().flatten().and_then(|text| text.parse().ok()).unwrap_or(0);
-    if depth >= MOST_DEPTH && need == Need::Sources {
+    if depth >= MOST_DEPTH && need != Need::NoSources {
         let message = format!(
             "is {depth}: Refrain was started by Refrain so often that the settings must lead back to themselves; take \
              `refrain` out of the sources that it is given"

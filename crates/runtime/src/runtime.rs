@@ -273,6 +273,16 @@ impl Runtime {
         Ok(self.journal().await?.append(lease, at, &records, flush).await?)
     }
 
+    /// A name for a session that nobody has named.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Bug`] where the system has no random numbers.
+    pub fn fresh_session(&self) -> Result<String, RuntimeError> {
+        let id = RunId::from_parts(self.clock.now_ms(), random()?);
+        Ok(format!("connection-{id}"))
+    }
+
     /// What judges the calls of a run.
     fn gate(&self, started: &Started) -> Gate {
         Gate {

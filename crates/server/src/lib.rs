@@ -1,6 +1,6 @@
 //! What machines talk to: the MCP server.
 //!
-//! A client starts `refrain serve` and speaks MCP on its standard streams. It is offered `run_code`, which runs a script,
+//! A client starts `refrain serve` and speaks MCP on its standard streams, or finds it at an address. It is offered `run_code`, which runs a script,
 //! `search_tools` and `describe_tools`, which tell what a script can call, `run_tool` for one call by itself, and `get_run`,
 //! `resume_run` and `read_artifact` for what came of runs. Everything else is the runtime's business.
 //!
@@ -17,14 +17,15 @@
 //!
 //! # Deliberately not here
 //!
-//! No policy, no settings, no environment: handlers translate and call the runtime. HTTP, progress and the lists of other systems
-//! are still to come.
+//! No policy, no settings, no environment: handlers translate and call the runtime. Progress and the lists of other systems are still
+//! to come.
 
 mod arguments;
 mod artifact;
 mod cut;
 mod discover;
 mod error;
+mod http;
 mod images;
 mod mcp;
 mod person;
@@ -38,5 +39,6 @@ mod tasks;
 mod tools;
 
 pub use error::ServeError;
+pub use http::{HttpSettings, Scope, Token, serve_http};
 pub use relay::Relay;
 pub use stdio::{serve, serve_stdio};

@@ -34,11 +34,35 @@ pub(crate) struct Server {
     /// Only tasks hold the runtime, so that nothing does once they are closed. The library keeps us a moment longer.
     runtime: Weak<Runtime>,
     tasks: Arc<Tasks>,
+    front: Front,
+}
+
+/// The way in which clients come.
+#[derive(Clone, Debug)]
+pub(crate) enum Front {
+    /// On a pair of streams: one client, whose scripts share the store of this session.
+    Streams { session: String },
+    /// By HTTP. Where the revision has sessions, the scripts of one share its store.
+    Http,
 }
 
 impl Server {
-    pub(crate) fn new(runtime: &Arc<Runtime>, tasks: &Arc<Tasks>) -> Self {
-        Self { runtime: Arc::downgrade(runtime), tasks: Arc::clone(tasks) }
+    pub(crate) fn new(runtime: &Arc<Runtime>, tasks: &Arc<Tasks>, front: Front) -> Self {
+        Self { runtime: Arc::downgrade(runtime), tasks: Arc::clone(tasks), front }
+    }
+
+    /// Who makes a request, and over which session.
+    fn caller(&self, context: &RequestContext<RoleServer>) -> Caller {
+        let client = context.client_info().map(|client| format!("{} {}", client.name, client.version));
+        let (way, session) = match &self.front {
+            Front::Streams { session } => ("mcp", Some(session.clone())),
+            Front::Http => {
+                let parts = context.extensions.get::<axum::http::request::Parts>();
+                let session = parts.and_then(|parts| parts.headers.get("mcp-session-id")?.to_str().ok());
+                ("http", session.map(|session| format!("http-{session}")))
+            }
+        };
+        Caller { way, session, client, peer: context.peer.clone() }
     }
 
     /// Does `work` in a task of its own.
@@ -79,8 +103,7 @@ impl ServerHandler for Server {
     ) -> Result<CallToolResponse, ErrorData> {
         let runtime = self.runtime()?;
         let arguments = request.arguments;
-        let client = context.client_info().map(|client| format!("{} {}", client.name, client.version));
-        let caller = Caller { client, peer: context.peer.clone() };
+        let caller = self.caller(&context);
         let result = match &*request.name {
             tools::RUN_CODE => match RunCode::parse(arguments) {
                 Ok(asked) => self.work(async move { runs::run_code(&runtime, asked, caller).await }).await?,

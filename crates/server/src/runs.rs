@@ -19,6 +19,10 @@ use crate::{
 
 /// Who asks.
 pub(crate) struct Caller {
+    /// The way in: `mcp` on streams, or `http`.
+    pub(crate) way: &'static str,
+    /// The session of the connection, where it has one.
+    pub(crate) session: Option<String>,
     /// Its name and version.
     pub(crate) client: Option<String>,
     pub(crate) peer: Peer<RoleServer>,
@@ -27,7 +31,7 @@ pub(crate) struct Caller {
 impl Caller {
     fn origin(&self, direct: bool) -> Origin {
         let asks = person::can_be_asked(&self.peer);
-        Origin { way: "mcp".into(), client: self.client.clone(), asks, direct, config: None }
+        Origin { way: self.way.into(), client: self.client.clone(), asks, direct, config: None }
     }
 }
 
@@ -48,7 +52,7 @@ pub(crate) async fn run_code(runtime: &Runtime, asked: RunCode, caller: Caller) 
     }
     let request = RunRequest {
         language: asked.language,
-        session: asked.session,
+        session: asked.session.or_else(|| caller.session.clone()),
         timeout_ms: asked.timeout_ms,
         reads_only: asked.reads_only,
         ..RunRequest::new(asked.code, origin)

@@ -7,7 +7,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use refrain_runtime::Runtime;
 
-use crate::{error::ServeError, mcp::Server, relay::Relay, tasks::Tasks};
+use crate::{
+    error::ServeError,
+    mcp::{Front, Server},
+    relay::Relay,
+    tasks::Tasks,
+};
 
 /// Serves MCP on standard input and output until standard input ends.
 ///
@@ -43,7 +48,8 @@ where
             let _ = tokio::join!(runtime.catalog(), runtime.check_engine());
         }
     });
-    let ended = match Server::new(&runtime, &tasks).serve((read, write)).await {
+    let session = runtime.fresh_session().map_err(|error| ServeError::Bug(error.into()))?;
+    let ended = match Server::new(&runtime, &tasks, Front::Streams { session }).serve((read, write)).await {
         Ok(running) => {
             relay.connect(running.peer().clone());
             running.waiting().await.map(drop).map_err(|error| ServeError::Bug(error.into()))

@@ -54,7 +54,7 @@ pub(crate) fn read(path: &Path, variables: &Variables, need: Need, faults: &Faul
                 // Without its variables a source can still be shown.
                 (Need::NoSources, Err(_)) => SourceKind::Mcp(McpSettings::default()),
                 (_, Ok(kind)) => kind,
-                (Need::Sources, Err(reason)) => SourceKind::Unusable { r#type: "mcp".into(), reason },
+                (Need::Sources | Need::Http, Err(reason)) => SourceKind::Unusable { r#type: "mcp".into(), reason },
             };
             let mut source = SourceSettings::new(server, kind);
             source.secrets = Secrets::new(filling.hidden);

@@ -10,6 +10,7 @@ use super::{
     document::Table,
     fault::{Faults, instead},
     row::Row,
+    serve,
     variables::Variables,
 };
 
@@ -258,7 +259,12 @@ impl Scalars {
                 SCALARS.iter().filter(|scalar| scalar.section == *section).map(|scalar| scalar.key).collect();
             let later = LATER.iter().find(|(name, _)| name == section).map_or(&[][..], |(_, keys)| *keys);
             // They are read by themselves.
-            table.known(&[&keys[..], if *section == "policy" { &["rules"] } else { &[] }].concat(), later);
+            let apart: &[&str] = match *section {
+                "policy" => &["rules"],
+                "serve" => serve::KEYS,
+                _ => &[],
+            };
+            table.known(&[&keys[..], apart].concat(), later);
             for (n, scalar) in SCALARS.iter().enumerate().filter(|(_, scalar)| scalar.section == *section) {
                 let taken = match &scalar.kind {
                     Kind::Whole { range, set, .. } => {

@@ -151,6 +151,15 @@ impl<'a> Secrets<'a> {
         Ok(())
     }
 
+    /// Returns the value of a token for clients by HTTP. Nothing is read where nobody comes in by HTTP, and the value is empty.
+    ///
+    /// # Errors
+    ///
+    /// As [`resolve`](Self::resolve).
+    pub(crate) fn token(&self, text: &str, folder: &Path) -> Result<Option<String>, String> {
+        if self.need == Need::Http { self.resolve(text, folder).map(Some) } else { Ok(None) }
+    }
+
     /// Returns the value. Where no sources are needed nothing is read, and the value is empty.
     ///
     /// # Errors
@@ -164,18 +173,18 @@ impl<'a> Secrets<'a> {
                 Err(format!("`{text}`: the keyring comes with a later release; use `env:`, `file:` or `cmd:`"))
             }
             (_, Need::NoSources) => Ok(String::new()),
-            (Reference::Variable(name), Need::Sources) => match self.variables.text(name)? {
+            (Reference::Variable(name), _) => match self.variables.text(name)? {
                 Some(value) => Ok(value),
                 None => Err(format!("the variable `{name}` is not set; set it, or change `{text}`")),
             },
-            (Reference::File(path), Need::Sources) => {
+            (Reference::File(path), _) => {
                 let mut bytes = Vec::new();
                 let file = std::fs::File::open(folder.join(path))
                     .and_then(|file| file.take(MOST_BYTES + 1).read_to_end(&mut bytes));
                 file.map_err(|error| format!("the file of `{text}` cannot be read: {error}"))?;
                 value_of(bytes, text)
             }
-            (Reference::Command(command), Need::Sources) => run(command, folder, text),
+            (Reference::Command(command), _) => run(command, folder, text),
         }
     }
 }

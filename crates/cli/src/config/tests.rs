@@ -2,7 +2,7 @@
 
 use std::{fmt::Write as _, fs, path::PathBuf, time::Duration};
 
-use refrain_runtime::{Durability, Effect, OnDivergence, OnInterrupted, Replay, SourceKind};
+use refrain_runtime::{Durability, Effect, OnDivergence, OnInterrupted, Permission, Person, Replay, SourceKind};
 use tempfile::TempDir;
 
 use super::*;
@@ -90,7 +90,7 @@ fn origin(config: &Config, key: &str) -> String {
 #[test]
 fn every_fault_of_a_file_is_told_with_its_line_and_the_way_out() {
     let config = r#"
-policy = { person = "auto" }
+gateway = { person = "auto" }
 [limits]
 timeout_ms = 0
 memory_mb = 1.5
@@ -115,7 +115,7 @@ max_in_flight = 0
 coerce_arguments = "yes"
 [sources.d.tools."list_*"]
 effect = "reads"
-approval = "ask"
+slice_ms = 5
 [sources.e]
 type = "openapi"
 [sources.f]
@@ -132,7 +132,7 @@ url = "https://example.com"
 type = 5
 "#;
     insta::assert_snapshot!(faults(config), @r#"
-    refrain.toml:2: `policy` comes with a later release; remove it until then
+    refrain.toml:2: unknown key `gateway`; there are `sources`, `limits`, `script`, `journal`, `learn`, `runs`, `sandbox`, `serve`, `policy`
     refrain.toml:4: `limits.timeout_ms` is the number 0; write a whole number from 1 to 31622400000
     refrain.toml:5: `limits.memory_mb` is the number 1.5; write a whole number from 4 to 4096
     refrain.toml:6: `limits.calls` is the text "many"; write a whole number from 0 to 1000000
@@ -150,13 +150,52 @@ type = 5
     refrain.toml:23: `sources.d.max_in_flight` is the number 0; write a whole number from 1 to 10000
     refrain.toml:24: `sources.d.coerce_arguments` is the text "yes"; write `true` or `false`
     refrain.toml:26: `sources.d.tools."list_*".effect` is the text "reads"; write one of `read`, `write`, `destructive`
-    refrain.toml:27: `sources.d.tools."list_*".approval` comes with a later release; remove it until then
+    refrain.toml:27: `sources.d.tools."list_*".slice_ms` comes with a later release; remove it until then
     refrain.toml:29: `sources.e.type` is "openapi", which comes with a later release; there are `mcp`, `command`, `demo`
     refrain.toml:33: `sources.f.tools.t.command` uses `{nme}`, which `input` does not declare; did you mean `name`?
     refrain.toml:35: `sources.f.tools.t.output` (`pattern`) cannot stand beside a JSON format; use `lines` or remove the pattern
     refrain.toml:36: `sources.f.tools.t.replay` is the text "always"; write one of `safe`, `keyed`, `unsafe`
     refrain.toml:41: `sources."h.i".type` is the number 5; write a text
     "#);
+}
+
+#[test]
+fn rules_are_read_in_their_order_and_what_is_wrong_with_one_has_its_line() {
+    let sources =
+        "[sources.git]\ntype = \"command\"\n[sources.git.tools.push]\ncommand = [\"git\"]\napproval = \"ask\"\n";
+    let config = format!(
+        "[policy]\nperson = \"yes\"\nask_timeout_ms = 5\n\
+         [[policy.rules]]\ntools = \"git.*\"\neffect = \"write\"\nwhen = \"args.n > 5\"\noutcome = \"deny\"\n\
+         [[policy.rules]]\ntools = \"*\"\noutcome = \"direct\"\n{sources}"
+    );
+    let settings = Place::new(&config).config().settings;
+    let policy = &settings.policy;
+    assert_eq!((policy.person, policy.ask_timeout), (Person::Yes, Some(Duration::from_millis(5))));
+    let rules: Vec<_> =
+        policy.rules.iter().map(|rule| (rule.tools.as_str(), rule.outcome, rule.place.as_str())).collect();
+    let expected = [("git.*", Permission::Deny, "refrain.toml:5"), ("*", Permission::Direct, "refrain.toml:10")];
+    assert_eq!((rules.as_slice(), policy.rules[0].effect), (&expected[..], Some(Effect::Write)));
+    assert!(policy.rules[0].when.is_some());
+
+    let wrong = format!(
+        "[policy]\nperson = \"me\"\nrule = 1\n\
+         [[policy.rules]]\ntools = \"gti.*\"\noutcome = \"allow\"\n\
+         [[policy.rules]]\noutcome = \"maybe\"\n\
+         [[policy.rules]]\ntools = \"git.*\"\nwhen = \"arg.n == 1\"\noutcome = \"deny\"\n\
+         [[policy.rules]]\ntools = \"git.*\"\noutcome = \"ask\"\n\
+         [[policy.rules]]\ntools = \"git.push\"\noutcome = \"allow\"\nefect = \"read\"\n{sources}"
+    );
+    insta::assert_snapshot!(faults(&wrong), @r#"
+    refrain.toml:2: `policy.person` is the text "me"; write one of `auto`, `yes`, `no`
+    refrain.toml:3: unknown key `policy.rule`; did you mean `rules`?
+    refrain.toml:5: `policy.rules.1.tools` is for no source; there are `git`
+    refrain.toml:7: `policy.rules.2` has no `tools`; write a pattern over paths, such as `github.*`
+    refrain.toml:8: `policy.rules.2.outcome` is the text "maybe"; write one of `allow`, `ask`, `deny`, `direct`
+    refrain.toml:11: `policy.rules.3.when` names the unknown variable `arg`; there are the variables `args`, `caller`, `run`, `session` and the functions `bool`, `bytes`, `contains`, `double`, `endsWith`, `has`, `int`, `matches`, `size`, `startsWith`, `string`, `uint`
+    refrain.toml:16: `policy.rules.5` is never reached, since the rule before it for `git.*` (refrain.toml:14) decides; put it first, or remove it
+    refrain.toml:19: unknown key `policy.rules.5.efect`; did you mean `effect`?
+    "#);
+    insta::assert_snapshot!(faults("[policy]\nrules = 5\n"), @"refrain.toml:2: `policy.rules` is the number 5; write tables, each under `[[policy.rules]]`");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod calls;
 mod discovery;
 mod hangup;
+mod http;
 mod person;
 mod relay;
 mod support;
