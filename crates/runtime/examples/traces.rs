@@ -1,19 +1,34 @@
 //! Scripts made at random and cut at random, for as long as one likes; stops at the first rule that is broken.
 //!
-//! `cargo run --release -p refrain-runtime --example traces -- [TRACES] [SEED]`, 100,000 from a seed of the day unless told otherwise.
+//! `cargo run --release -p refrain-runtime --example traces -- [TRACES] [SEED]`, 100,000 from a seed of the day unless told otherwise;
+//! `… -- again SEED SCRIPT CUTS` plays one of them again.
 
-#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for the terminal that may fail")]
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    clippy::expect_used,
+    reason = "a program for the terminal that may fail"
+)]
 
-use refrain_journal::testing::Cut;
 use refrain_runtime::{Clock as _, SystemClock};
 
 use self::{
-    generator::{Dice, script},
-    world::{Cuts, World},
+    generator::Dice,
+    place::Cuts,
+    subject::{Subject, Tally},
+    world::World,
 };
 
+#[path = "../tests/it/traces/compared.rs"]
+mod compared;
 #[path = "../tests/it/traces/generator.rs"]
 mod generator;
+#[path = "../tests/it/traces/place.rs"]
+mod place;
+#[path = "../tests/it/traces/subject.rs"]
+mod subject;
+#[path = "../tests/it/traces/tools.rs"]
+mod tools;
 #[path = "../tests/it/traces/world.rs"]
 mod world;
 
@@ -22,28 +37,30 @@ const OF_EACH: u64 = 10;
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() {
-    let mut words = std::env::args().skip(1).map(|word| word.parse::<u64>().unwrap());
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let world = World::new(std::env::temp_dir().join("refrain-traces")).await;
+    let mut tally = Tally::default();
+    if let [again, seed, number, cuts] = &words[..]
+        && again == "again"
+    {
+        let mut subject = Subject::new(&world, seed.parse().unwrap(), number.parse().unwrap()).await;
+        subject.cut(&cuts.parse().unwrap(), &mut tally).await;
+        return println!("no rule broken: {tally:?}");
+    }
+    let mut words = words.iter().map(|word| word.parse::<u64>().unwrap());
     let traces = words.next().unwrap_or(100_000);
     let seed = words.next().unwrap_or_else(|| SystemClock.now_ms().unsigned_abs() / 86_400_000);
     println!("seed {seed}");
     let began = SystemClock.instant();
-    let world = World::new(std::env::temp_dir().join("refrain-traces")).await;
     let mut dice = Dice::new(seed);
-    let (mut done, mut scripts, mut kills) = (0, 0, 0);
-    while done < traces {
-        let script = script(seed.wrapping_mul(1_000_003).wrapping_add(scripts));
+    let mut scripts = 0;
+    while tally.traces < traces {
+        let mut subject = Subject::new(&world, seed, scripts).await;
         scripts += 1;
-        let calm = world.trace(&script, &Vec::new()).await;
         for _ in 0..OF_EACH {
-            let times = 1 + dice.roll(4);
-            let cut =
-                |dice: &mut Dice| (dice.roll(calm.writes), if dice.roll(2) == 0 { Cut::Before } else { Cut::After });
-            let cuts: Cuts = (0..times).map(|_| cut(&mut dice)).collect();
-            let trace = world.trace(&script, &cuts).await;
-            trace.is_like(&calm, &script, &cuts);
-            kills += trace.kills;
-            done += 1;
+            let cuts = Cuts::some(&mut dice, 4, subject.writes);
+            subject.cut(&cuts, &mut tally).await;
         }
     }
-    println!("{done} traces of {scripts} scripts, {kills} kills, no rule broken, {:.0?}", began.elapsed());
+    println!("{scripts} scripts, no rule broken, {:.0?}: {tally:?}", began.elapsed());
 }

@@ -396,6 +396,12 @@ impl Runtime {
         }
     }
 
+    fn random<const N: usize>(&self) -> Result<[u8; N], RuntimeError> {
+        let mut bytes = [0; N];
+        self.clock.random(&mut bytes)?;
+        Ok(bytes)
+    }
+
     async fn journal(&self) -> Result<&Arc<dyn Journal>, RuntimeError> {
         self.journal.get_or_try_init(|| async { Ok(refrain_journal::open(&self.settings.journal_url).await?) }).await
     }
@@ -549,12 +555,4 @@ fn stored<T: Serialize>(value: &T) -> Result<Json, RuntimeError> {
 
 fn unusable(run: RunId, what: &str) -> RuntimeError {
     RuntimeError::Unusable { run, what: what.to_owned() }
-}
-
-fn random<const N: usize>() -> Result<[u8; N], RuntimeError> {
-    let mut bytes = [0; N];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => Ok(bytes),
-        Err(error) => Err(RuntimeError::Bug { what: format!("the system gives no random bytes: {error}") }),
-    }
 }

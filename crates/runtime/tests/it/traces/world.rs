@@ -1,82 +1,48 @@
-//! Tools outside of any process that count what they did, and a run that is cut and taken up until it is over.
+//! A run that is cut and taken up until it is over.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
 };
 
-use async_trait::async_trait;
-use refrain_journal::{
-    Fate, MemoryJournal, Outcome, Page, Record,
-    testing::{Cut, PowerCut},
-};
+use refrain_journal::{Fate, MemoryJournal, Page, Record, testing::PowerCut};
 use refrain_runtime::{
-    CallError, Clock, Effect, Environment, ErrorCode, Functions, Journal, Origin, Replay, Report, RunId, RunRequest,
-    Runtime, Settings, SharedFunctions, SourceKind, SourceSettings, SystemClock, Take, Tool,
+    Clock, Environment, Functions, Journal, Origin, Report, ReportStatus, RunId, RunRequest, Runtime, RuntimeError,
+    Settings, SharedFunctions, SourceKind, SourceSettings, SystemClock, Take,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::generator::Generated;
+use super::{
+    generator::Dice,
+    place::Place,
+    tools::{Fates, Tools},
+};
 
-/// A clock that stands, so that two attempts can be compared.
-struct Still(std::time::Instant);
+const START: i64 = 1_700_000_000_000;
+
+/// A clock that stands until a run parks, and chance that is the same for the same script, so that two traces can be compared.
+struct Still {
+    instant: std::time::Instant,
+    now_ms: AtomicI64,
+    seed: AtomicU64,
+}
 
 impl Clock for Still {
     fn now_ms(&self) -> i64 {
-        1_700_000_000_000
+        self.now_ms.load(Ordering::SeqCst)
     }
 
     fn instant(&self) -> std::time::Instant {
-        self.0
-    }
-}
-
-/// What the tools did, by the identity of each call, with the keys that came.
-#[derive(Default)]
-struct Done(BTreeMap<String, Vec<Option<String>>>);
-
-#[derive(Default)]
-struct Tools(Mutex<Done>);
-
-impl Tools {
-    async fn made(&self, name: &str, args: &Value, key: Option<String>) -> Result<Value, CallError> {
-        let id = args["id"].as_u64().unwrap_or(0);
-        self.0.lock().unwrap().0.entry(format!("{name}-{id}")).or_default().push(key);
-        // Some are back later than others that were made after them.
-        for _ in 0..(id * 7) % 5 {
-            tokio::task::yield_now().await;
-        }
-        match args["fail"] == true {
-            true => Err(CallError::new(ErrorCode::ToolError, "it failed")),
-            false => Ok(json!({ "id": id })),
-        }
-    }
-}
-
-#[async_trait]
-impl Functions for Tools {
-    fn tools(&self) -> Vec<Tool> {
-        let kinds = [
-            ("get", Effect::Read, Replay::Safe),
-            ("key", Effect::Write, Replay::Keyed),
-            ("put", Effect::Write, Replay::Unsafe),
-        ];
-        kinds
-            .into_iter()
-            .map(|(name, effect, replay)| {
-                let mut tool = Tool::new("", name);
-                (tool.effect, tool.replay) = (effect, replay);
-                tool
-            })
-            .collect()
+        self.instant
     }
 
-    async fn call(&self, name: &str, args: Value) -> Result<Value, CallError> {
-        self.made(name, &args, None).await
-    }
-
-    async fn call_keyed(&self, name: &str, args: Value, key: &str) -> Result<Value, CallError> {
-        self.made(name, &args, Some(key.to_owned())).await
+    fn random(&self, bytes: &mut [u8]) -> Result<(), RuntimeError> {
+        let mut dice = Dice::new(self.seed.load(Ordering::SeqCst));
+        bytes.fill_with(|| dice.roll(256).to_le_bytes()[0]);
+        Ok(())
     }
 }
 
@@ -84,18 +50,19 @@ impl Functions for Tools {
 pub(crate) struct World {
     runtime: Runtime,
     tools: Arc<Tools>,
+    clock: Arc<Still>,
 }
-
-/// Where the power goes, attempt by attempt: at which write, and on which side of it.
-pub(crate) type Cuts = Vec<(u64, Cut)>;
 
 /// What came of a trace.
 pub(crate) struct Trace {
+    /// The writes of the last attempt: of the whole run, where it was not cut.
     pub(crate) writes: u64,
     pub(crate) kills: u64,
-    report: Value,
-    records: Vec<Record>,
-    calls: BTreeSet<String>,
+    pub(crate) parks: u64,
+    pub(crate) report: Value,
+    pub(crate) records: Vec<Record>,
+    /// The calls that reached the tools.
+    pub(crate) calls: BTreeSet<String>,
 }
 
 impl World {
@@ -105,160 +72,127 @@ impl World {
         settings.cache = Some(cache);
         settings.snapshot_every = 3;
         settings.drain = std::time::Duration::from_millis(200);
+        // Shorter than the time between any two long sleeps, so that a test waits for none of them.
+        settings.park_after = std::time::Duration::from_millis(500);
+        // What is learnt of results is in the catalog of the next run, and two would start otherwise.
+        settings.learn_types = false;
+        // That a run of which many processes die is put down has a test of its own.
+        settings.max_restarts = u32::MAX;
         let source = SourceKind::Functions(SharedFunctions(Arc::clone(&tools) as Arc<dyn Functions>));
         settings.sources = vec![SourceSettings::new("t", source)];
-        let clock = Still(SystemClock.instant());
-        let runtime = Runtime::with_journal(settings, Arc::new(MemoryJournal::new()), Arc::new(clock));
+        let clock = Still { instant: SystemClock.instant(), now_ms: AtomicI64::new(START), seed: AtomicU64::new(0) };
+        let clock = Arc::new(clock);
+        let clock_of_run = Arc::clone(&clock) as Arc<dyn Clock>;
+        let runtime = Runtime::with_journal(settings, Arc::new(MemoryJournal::new()), clock_of_run);
         // What all share is made once.
         runtime.run(RunRequest::new("return 1", Origin::default()), &|_| {}).await.unwrap();
-        Self { runtime, tools }
+        Self { runtime, tools, clock }
     }
 
-    /// Runs a script with these cuts, and then without one until it is over.
+    /// Runs a script with its cuts, and then without one until it is over.
     ///
     /// # Panics
     ///
     /// When a rule of the journal is broken.
-    pub(crate) async fn trace(&self, script: &Generated, cuts: &Cuts) -> Trace {
-        self.tools.0.lock().unwrap().0.clear();
+    pub(crate) async fn trace(&self, place: &Place<'_>, fates: &Fates) -> Trace {
+        self.tools.begin(fates);
+        self.clock.now_ms.store(START, Ordering::SeqCst);
+        self.clock.seed.store(place.script.seed ^ place.script.number, Ordering::SeqCst);
         let mut disk = MemoryJournal::new();
-        let (mut run, mut kills, mut writes) = (None, 0, 0);
-        let mut done = None;
-        for cut in cuts.iter().copied().map(Some).chain([None]) {
+        let (mut run, mut kills, mut parks) = (None, 0, 0);
+        for cut in place.cuts.0.iter().copied().map(Some).chain([None]) {
             let journal = match cut {
                 Some((nth, side)) => PowerCut::at(Arc::new(disk.clone()), nth, side),
                 None => PowerCut::never(Arc::new(disk.clone())),
             };
             let journal = Arc::new(journal);
             let runtime = self.runtime.over(Arc::clone(&journal) as Arc<dyn Journal>);
-            let known = Mutex::new(run);
-            let outcome = match run {
-                None => {
-                    let told = |id| *known.lock().unwrap() = Some(id);
-                    let request = RunRequest::new(script.script.as_str(), Origin::default());
-                    runtime.run(request, &told).await
-                }
-                Some(id) => runtime.resume(id, Take::IfFree).await,
-            };
-            run = *known.lock().unwrap();
-            if run.is_none() {
-                // It may be stored although nobody was told.
-                let newest = disk.list(&Page { limit: 1, cursor: None }).await.unwrap();
-                run = newest.runs.first().map(|it| it.run);
-            }
-            writes = journal.writes();
-            match outcome {
-                Ok(report) if !journal.is_off() => {
-                    done = Some(report);
-                    break;
-                }
-                _ if journal.is_off() => kills += 1,
-                outcome => panic!("neither cut nor over: {outcome:?}\n{}", script.script),
-            }
-            disk = disk.reopen(Fate::Dead);
-            if let Some(id) = run {
-                self.nothing_finished_is_made_again(&disk, id).await;
-            }
-        }
-        let report = done.unwrap_or_else(|| panic!("it is not over\n{}", script.script));
-        let records = disk.read(run.unwrap()).await.unwrap();
-        self.each_kind_keeps_its_promise(kills, script);
-        let calls = self.tools.0.lock().unwrap().0.keys().cloned().collect();
-        Trace { writes, kills, report: told(&report), records: timeless(records), calls }
-    }
-
-    /// From here on a call whose answer is in the journal must not be made.
-    async fn nothing_finished_is_made_again(&self, disk: &MemoryJournal, id: RunId) {
-        let Ok(records) = disk.read(id).await else { return };
-        let mut made: BTreeMap<u64, String> = BTreeMap::new();
-        for record in &records {
-            match record {
-                Record::Asked(asked) => made.extend(asked.calls.iter().map(|call| {
-                    let args: Value = call.args.parse().unwrap();
-                    (call.call, format!("{}-{}", call.tool.trim_start_matches("t."), args["id"]))
-                })),
-                Record::Answered(answered) => {
-                    if let Some(times) = made.get(&answered.call).and_then(|id| {
-                        self.tools.0.lock().unwrap().0.get_mut(id).map(|keys| {
-                            // Marked as finished: another one after this breaks the rule.
-                            if keys.last() != Some(&Some("finished".to_owned())) {
-                                keys.push(Some("finished".to_owned()));
-                            }
-                            keys.len()
-                        })
-                    }) {
-                        assert!(times > 0);
+            let outcome = loop {
+                let outcome = attempt(&runtime, &disk, &mut run, place).await;
+                match outcome {
+                    Ok(report) if report.status == ReportStatus::Parked => {
+                        let wake_ms = disk.summary(run.unwrap()).await.unwrap().wake_ms;
+                        let wake_ms = wake_ms.unwrap_or_else(|| panic!("it parks for ever: {report:?}\n{place}"));
+                        self.clock.now_ms.fetch_max(wake_ms, Ordering::SeqCst);
+                        parks += 1;
+                        assert!(parks < 1000, "it parks and parks\n{place}");
                     }
+                    outcome => break outcome,
                 }
-                _ => {}
+            };
+            if journal.is_off() {
+                kills += 1;
+                disk = disk.reopen(Fate::Dead);
+                self.tools.next_attempt();
+                if let Some(id) = run {
+                    self.tell_what_is_finished(&disk, id).await;
+                }
+                continue;
             }
+            let report = outcome.unwrap_or_else(|error| panic!("neither cut nor over: {error}\n{place}"));
+            self.tools.each_kind_keeps_its_promise(kills, place);
+            let (writes, report) = (journal.writes(), serde_json::to_value(&report).unwrap());
+            let records = disk.read(run.unwrap()).await.unwrap();
+            return Trace { writes, kills, parks, report, records, calls: self.tools.calls() };
         }
+        panic!("the last attempt was cut\n{place}");
     }
 
-    fn each_kind_keeps_its_promise(&self, kills: u64, script: &Generated) {
-        for (id, keys) in &self.tools.0.lock().unwrap().0 {
-            let finished = keys.iter().position(|key| key.as_deref() == Some("finished"));
-            assert!(
-                finished.is_none_or(|at| at + 1 == keys.len()),
-                "{id} was made again after its answer was in the journal: {keys:?}\n{}",
-                script.script
-            );
-            let made = &keys[..finished.unwrap_or(keys.len())];
-            assert!(made.len() as u64 <= kills + 1, "{id}: {made:?}\n{}", script.script);
-            if id.starts_with("put") {
-                assert_eq!(made.len(), 1, "{id}\n{}", script.script);
-            }
-            if id.starts_with("key") {
-                assert!(made.iter().all(|key| key.is_some() && key == &made[0]), "{id}: {made:?}\n{}", script.script);
+    /// Makes a call that succeeds. A source whose call was interrupted is listed as degraded until then, and the next run would
+    /// start with another catalog.
+    pub(crate) async fn recover(&self) {
+        self.tools.begin(&Fates::new());
+        let script = RunRequest::new("return (await tools.t.get({ id: 1 })).id", Origin::default());
+        let runtime = self.runtime.over(Arc::new(MemoryJournal::new()));
+        let report = runtime.run(script, &|_| {}).await.unwrap();
+        assert_eq!(report.status, ReportStatus::Completed);
+    }
+
+    async fn tell_what_is_finished(&self, disk: &MemoryJournal, id: RunId) {
+        let Ok(records) = disk.read(id).await else { return };
+        let asked = asked(&records);
+        for record in &records {
+            if let Record::Answered(answered) = record
+                && let Some(call) = asked.get(&answered.call)
+            {
+                self.tools.finished(call);
             }
         }
     }
 }
 
-impl Trace {
-    /// Holds a trace with cuts against one without.
-    ///
-    /// # Panics
-    ///
-    /// When they differ.
-    pub(crate) fn is_like(&self, calm: &Self, script: &Generated, cuts: &Cuts) {
-        let place = || format!("cut at {cuts:?}\n{}", script.script);
-        if script.has_unsafe {
-            return;
-        }
-        let extra: Vec<&String> = self.calls.difference(&calm.calls).collect();
-        assert!(extra.is_empty(), "calls that the calm run does not make: {extra:?}, {}", place());
-        assert_eq!(self.report["status"], calm.report["status"], "{}", place());
-        // Which of two is back first may change with a crash, and what a race gives does not tell.
-        for part in ["result", "text", "error"] {
-            let (one, other) = (without_chance(&self.report[part]), without_chance(&calm.report[part]));
-            assert_eq!(one, other, "{part}: {}", place());
-        }
-        assert!(matches!(self.records.last(), Some(Record::Ended(_))));
+/// Starts the run, or takes it up where it is in the journal.
+async fn attempt(
+    runtime: &Runtime,
+    disk: &MemoryJournal,
+    run: &mut Option<RunId>,
+    place: &Place<'_>,
+) -> Result<Report, RuntimeError> {
+    if let Some(id) = *run {
+        return runtime.resume(id, Take::IfFree).await;
     }
+    let known = Mutex::new(None);
+    let request = RunRequest::new(place.script.script.as_str(), Origin::default());
+    let outcome = runtime.run(request, &|id| *known.lock().unwrap() = Some(id)).await;
+    *run = *known.lock().unwrap();
+    if run.is_none() {
+        // It may be stored although nobody was told.
+        let newest = disk.list(&Page { limit: 1, cursor: None }).await.unwrap();
+        *run = newest.runs.first().map(|it| it.run);
+    }
+    outcome
 }
 
-/// Numbers between nought and one are drawn from the run's own seed.
-fn without_chance(value: &Value) -> Value {
-    match value {
-        Value::Number(number) if number.as_f64().is_some_and(|it| it > 0.0 && it < 1.0) => json!("chance"),
-        Value::Array(list) => list.iter().map(without_chance).collect(),
-        other => other.clone(),
-    }
-}
-
-fn told(report: &Report) -> Value {
-    serde_json::to_value(report).unwrap()
-}
-
-fn timeless(mut records: Vec<Record>) -> Vec<Record> {
-    for record in &mut records {
-        if let Record::Answered(answered) = record {
-            answered.took_ms = 0;
-            if let Outcome::Failure(failure) = &mut answered.outcome {
-                failure.data = None;
-            }
+/// The calls of a journal as their tools know them, by number.
+pub(crate) fn asked(records: &[Record]) -> BTreeMap<u64, String> {
+    let mut calls = BTreeMap::new();
+    for record in records {
+        if let Record::Asked(asked) = record {
+            calls.extend(asked.calls.iter().map(|call| {
+                let args: Value = call.args.parse().unwrap();
+                (call.call, format!("{}-{}", call.tool.trim_start_matches("t."), args["id"]))
+            }));
         }
     }
-    records
+    calls
 }
