@@ -456,6 +456,29 @@ fn one_commit_for_a_safe_call_and_two_for_another() {
 }
 
 #[test]
+fn calls_in_parallel_are_asked_for_in_one_commit_and_answered_in_no_more_than_they_are() {
+    block(async {
+        for many in [1, 2, 7, 20] {
+            for (tool, asking) in [("get", 0), ("put", 1)] {
+                for slow in [true, false] {
+                    let script = format!(
+                        "await Promise.all(Array.from({{ length: {many} }}, (_, id) => tools.x.{tool}({{ id, slow: {slow} }})))"
+                    );
+                    let journal = PowerCut::never(Arc::new(MemoryJournal::new()));
+                    attempt(&journal, &Arc::new(Counting::default()), &script, true).await.unwrap().unwrap();
+                    let records = journal.read(id()).await.unwrap();
+                    let answers = records.iter().filter(|record| matches!(record, Record::Answered(_))).count();
+                    assert_eq!(answers, many, "{script}");
+                    // The start, and the end. What is back together is written together, so that there may be fewer.
+                    let calls = journal.writes() - 2;
+                    assert!((asking + 1..=asking + many as u64).contains(&calls), "{script}: {calls}");
+                }
+            }
+        }
+    });
+}
+
+#[test]
 fn a_script_that_does_something_else_admits_nothing() {
     let original = "await tools.x.get({ id: 1 }); await tools.x.get({ id: 2 }); await tools.x.put({ id: 3 })";
     for changed in [

@@ -34,15 +34,19 @@ struct Maker {
     next_id: u64,
     may_be_unsafe: bool,
     loose: BTreeSet<u64>,
+    may_be_parallel: bool,
     is_sequential: bool,
 }
+
+/// The statements of which none has two calls out together; those from 14 on have others in them.
+const SEQUENTIAL: [u64; 11] = [0, 1, 6, 7, 8, 9, 10, 11, 12, 14, 15];
 
 /// Makes a script of a seed.
 pub(crate) fn script(seed: u64, number: u64) -> Generated {
     let mut dice = Dice::new(seed.wrapping_mul(1_000_003).wrapping_add(number));
-    let may_be_unsafe = dice.roll(3) == 0;
+    let (may_be_unsafe, may_be_parallel) = (dice.roll(3) == 0, dice.roll(3) > 0);
     let (loose, is_sequential) = (BTreeSet::new(), true);
-    let mut maker = Maker { dice, next_id: 0, may_be_unsafe, loose, is_sequential };
+    let mut maker = Maker { dice, next_id: 0, may_be_unsafe, loose, may_be_parallel, is_sequential };
     let mut script = String::from(
         "const out = [];\nconst at = async (promise) => { try { return (await promise).id } catch (e) { return e.code ?? e.message } };\n",
     );
@@ -97,8 +101,13 @@ impl Maker {
     fn statement(&mut self, depth: u32) -> String {
         let mut text = String::new();
         let many = 2 + self.dice.roll(3);
-        let kinds = if depth == 0 { 14 } else { 18 };
-        match self.dice.roll(kinds) {
+        let kind = match (self.may_be_parallel, depth) {
+            (true, 0) => self.dice.roll(14),
+            (true, _) => self.dice.roll(18),
+            (false, 0) => SEQUENTIAL[self.dice.roll(9) as usize],
+            (false, _) => SEQUENTIAL[self.dice.roll(11) as usize],
+        };
+        match kind {
             0 => {
                 let _ = writeln!(text, "out.push(await at({}));", self.one());
             }

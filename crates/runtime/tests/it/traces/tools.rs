@@ -1,4 +1,4 @@
-//! Tools outside of any process: they outlive its crashes, count what they did, and are told what the journal has.
+//! Tools outside of any process: they outlive its crashes, count what they did, and look into the journal when they are called.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -6,10 +6,11 @@ use std::{
 };
 
 use async_trait::async_trait;
-use refrain_runtime::{CallError, Effect, ErrorCode, Functions, Replay, Retry, Tool};
+use refrain_journal::{MemoryJournal, Page, Record};
+use refrain_runtime::{CallError, Effect, ErrorCode, Functions, Journal as _, Replay, Retry, Tool};
 use serde_json::{Value, json};
 
-use super::{generator::Dice, place::Place};
+use super::{generator::Dice, place::Place, world::asked};
 
 /// What happened to a call, seen from outside.
 #[derive(Debug, PartialEq)]
@@ -28,6 +29,10 @@ struct State {
     seen: BTreeMap<String, Vec<Seen>>,
     fates: Fates,
     attempt: u64,
+    disk: MemoryJournal,
+    /// The rules that a call found broken. A panic here would be another failure of the call.
+    broken: Vec<String>,
+    is_sequential: bool,
 }
 
 #[derive(Default)]
@@ -35,8 +40,9 @@ pub(crate) struct Tools(Mutex<State>);
 
 impl Tools {
     /// Forgets everything for a new trace.
-    pub(crate) fn begin(&self, fates: &Fates) {
-        *self.0.lock().unwrap() = State { fates: fates.clone(), ..State::default() };
+    pub(crate) fn begin(&self, disk: &MemoryJournal, is_sequential: bool, fates: &Fates) {
+        let (disk, fates) = (disk.clone(), fates.clone());
+        *self.0.lock().unwrap() = State { fates, disk, is_sequential, ..State::default() };
     }
 
     /// From here on calls are back in another order.
@@ -64,7 +70,9 @@ impl Tools {
     ///
     /// When a promise is broken.
     pub(crate) fn each_kind_keeps_its_promise(&self, kills: u64, place: &Place<'_>) {
-        for (call, seen) in &self.0.lock().unwrap().seen {
+        let state = self.0.lock().unwrap();
+        assert!(state.broken.is_empty(), "{}\n{place}", state.broken.join("\n"));
+        for (call, seen) in &state.seen {
             let finished = seen.iter().position(|it| *it == Seen::Finished);
             assert!(
                 finished.is_none_or(|at| at + 1 == seen.len()),
@@ -83,8 +91,35 @@ impl Tools {
         }
     }
 
+    /// Holds what has to be in the journal by the time that a call leaves: that it was asked for, unless it is safe, and every answer
+    /// that the script has seen. Of a script that has one call out at a time those are the answers of all calls before.
+    async fn look(&self, call: &str) {
+        let disk = self.0.lock().unwrap().disk.clone();
+        let newest = disk.list(&Page { limit: 1, cursor: None }).await.unwrap();
+        let records = disk.read(newest.runs[0].run).await.unwrap();
+        let asked = asked(&records);
+        let answered: BTreeSet<&String> = records
+            .iter()
+            .filter_map(|record| match record {
+                Record::Answered(answered) => asked.get(&answered.call),
+                _ => None,
+            })
+            .collect();
+        let mut state = self.0.lock().unwrap();
+        let mut broken = Vec::new();
+        if !call.starts_with("get") && !asked.values().any(|it| it == call) {
+            broken.push(format!("`{call}` left before the journal had it"));
+        }
+        if state.is_sequential {
+            let unsaved = state.seen.keys().filter(|it| *it != call && !answered.contains(it));
+            broken.extend(unsaved.map(|it| format!("`{call}` left before the journal had the answer of `{it}`")));
+        }
+        state.broken.extend(broken);
+    }
+
     async fn made(&self, name: &str, args: &Value, key: Option<String>) -> Result<Value, CallError> {
         let id = args["id"].as_u64().unwrap_or(0);
+        self.look(&format!("{name}-{id}")).await;
         let (is_first, fate, pause) = {
             let mut state = self.0.lock().unwrap();
             let (call, attempt) = (format!("{name}-{id}"), state.attempt);

@@ -95,10 +95,10 @@ impl World {
     ///
     /// When a rule of the journal is broken.
     pub(crate) async fn trace(&self, place: &Place<'_>, fates: &Fates) -> Trace {
-        self.tools.begin(fates);
+        let mut disk = MemoryJournal::new();
+        self.tools.begin(&disk, place.script.is_sequential, fates);
         self.clock.now_ms.store(START, Ordering::SeqCst);
         self.clock.seed.store(place.script.seed ^ place.script.number, Ordering::SeqCst);
-        let mut disk = MemoryJournal::new();
         let (mut run, mut kills, mut parks) = (None, 0, 0);
         for cut in place.cuts.0.iter().copied().map(Some).chain([None]) {
             let journal = match cut {
@@ -141,9 +141,10 @@ impl World {
     /// Makes a call that succeeds. A source whose call was interrupted is listed as degraded until then, and the next run would
     /// start with another catalog.
     pub(crate) async fn recover(&self) {
-        self.tools.begin(&Fates::new());
+        let journal = MemoryJournal::new();
+        self.tools.begin(&journal, true, &Fates::new());
         let script = RunRequest::new("return (await tools.t.get({ id: 1 })).id", Origin::default());
-        let runtime = self.runtime.over(Arc::new(MemoryJournal::new()));
+        let runtime = self.runtime.over(Arc::new(journal));
         let report = runtime.run(script, &|_| {}).await.unwrap();
         assert_eq!(report.status, ReportStatus::Completed);
     }
