@@ -74,6 +74,8 @@ impl World {
         settings.drain = std::time::Duration::from_millis(200);
         // Shorter than the time between any two long sleeps, so that a test waits for none of them.
         settings.park_after = std::time::Duration::from_millis(500);
+        // How fast the machine is may not matter, so that a trace can be played again.
+        settings.slice = std::time::Duration::from_secs(3600);
         // What is learnt of results is in the catalog of the next run, and two would start otherwise.
         settings.learn_types = false;
         // That a run of which many processes die is put down has a test of its own.
@@ -105,7 +107,8 @@ impl World {
                 Some((nth, side)) => PowerCut::at(Arc::new(disk.clone()), nth, side),
                 None => PowerCut::never(Arc::new(disk.clone())),
             };
-            let journal = Arc::new(journal);
+            let dying = disk.clone();
+            let journal = Arc::new(journal.dying(move || drop(dying.reopen(Fate::Dead))));
             let runtime = self.runtime.over(Arc::clone(&journal) as Arc<dyn Journal>);
             let outcome = loop {
                 let outcome = attempt(&runtime, &disk, &mut run, place).await;
