@@ -3,12 +3,7 @@
 //! `cargo run --release -p refrain-runtime --example traces -- [TRACES] [SEED]`, 100,000 from a seed of the day unless told otherwise;
 //! `… -- again SEED SCRIPT CUTS` plays one of them again.
 
-#![expect(
-    clippy::print_stdout,
-    clippy::unwrap_used,
-    clippy::expect_used,
-    reason = "a program for the terminal that may fail"
-)]
+#![expect(clippy::print_stdout, clippy::unwrap_used, reason = "a program for the terminal that may fail")]
 
 use refrain_runtime::{Clock as _, SystemClock};
 

@@ -39,7 +39,7 @@ pub(crate) fn compare(cut: &Trace, calm: &Trace, place: &Place<'_>) {
     }
     assert_eq!(one.first(), other.first(), "they start otherwise (cut, calm)\n{place}");
     assert_eq!(one.last(), other.last(), "they end otherwise (cut, calm)\n{place}");
-    let [mut one, mut other] = [&one, &other].map(|records| calls(records));
+    let [mut one, mut other] = [&one, &other].map(|records| calls(records, place));
     for (call, other) in &mut other {
         let one = one.remove(call).unwrap_or_default();
         let is_loose = is_loose(call, place);
@@ -74,7 +74,7 @@ struct Call {
 }
 
 /// The calls by what they ask for. Timers may ask for the same.
-fn calls(records: &[Record]) -> BTreeMap<String, Vec<Call>> {
+fn calls(records: &[Record], place: &Place<'_>) -> BTreeMap<String, Vec<Call>> {
     let mut by_number: BTreeMap<u64, Call> = BTreeMap::new();
     for record in records {
         match record {
@@ -84,7 +84,7 @@ fn calls(records: &[Record]) -> BTreeMap<String, Vec<Call>> {
             }
             Record::Answered(answered) => {
                 let call = by_number.get_mut(&answered.call).expect("what is answered was asked for");
-                assert!(call.answered.is_none(), "call {} is answered twice", answered.call);
+                assert!(call.answered.is_none(), "call {} is answered twice\n{place}", answered.call);
                 call.answered = Some(Answered { call: 0, turn: 0, calls_made: 0, ..answered.clone() });
             }
             _ => {}

@@ -39,7 +39,8 @@ impl<'w> Subject<'w> {
     /// Runs a script of a seed without a cut.
     pub(crate) async fn new(world: &'w World, seed: u64, number: u64) -> Self {
         let script = script(seed, number);
-        let calm = world.trace(&Place { script: &script, cuts: &Cuts::default() }, &Fates::new()).await;
+        let none = Cuts::default();
+        let calm = world.trace(&Place { script: &script, cuts: &none }, &none, &Fates::new()).await;
         let writes = calm.writes;
         Self { world, script, calm: HashMap::from([(Fates::new(), calm)]), writes }
     }
@@ -54,10 +55,10 @@ impl<'w> Subject<'w> {
     /// When a rule is broken.
     pub(crate) async fn cut(&mut self, cuts: &Cuts, tally: &mut Tally) {
         let place = Place { script: &self.script, cuts };
-        let trace = self.world.trace(&place, &Fates::new()).await;
+        let trace = self.world.trace(&place, cuts, &Fates::new()).await;
         let fates = interrupted(&trace.records);
         if !self.calm.contains_key(&fates) {
-            let twin = self.world.trace(&Place { cuts: &Cuts::default(), ..place }, &fates).await;
+            let twin = self.world.trace(&place, &Cuts::default(), &fates).await;
             self.world.recover().await;
             self.calm.insert(fates.clone(), twin);
         }

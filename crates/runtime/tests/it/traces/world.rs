@@ -17,7 +17,7 @@ use serde_json::Value;
 
 use super::{
     generator::Dice,
-    place::Place,
+    place::{Cuts, Place},
     tools::{Fates, Tools},
 };
 
@@ -91,18 +91,18 @@ impl World {
         Self { runtime, tools, clock }
     }
 
-    /// Runs a script with its cuts, and then without one until it is over.
+    /// Runs a script with these cuts, and then without one until it is over. `place` is what is told of it.
     ///
     /// # Panics
     ///
     /// When a rule of the journal is broken.
-    pub(crate) async fn trace(&self, place: &Place<'_>, fates: &Fates) -> Trace {
+    pub(crate) async fn trace(&self, place: &Place<'_>, cuts: &Cuts, fates: &Fates) -> Trace {
         let mut disk = MemoryJournal::new();
         self.tools.begin(&disk, place.script.is_sequential, fates);
         self.clock.now_ms.store(START, Ordering::SeqCst);
         self.clock.seed.store(place.script.seed ^ place.script.number, Ordering::SeqCst);
         let (mut run, mut kills, mut parks) = (None, 0, 0);
-        for cut in place.cuts.0.iter().copied().map(Some).chain([None]) {
+        for cut in cuts.0.iter().copied().map(Some).chain([None]) {
             let journal = match cut {
                 Some((nth, side)) => PowerCut::at(Arc::new(disk.clone()), nth, side),
                 None => PowerCut::never(Arc::new(disk.clone())),
