@@ -279,7 +279,7 @@ impl Runtime {
     ///
     /// [`RuntimeError::Bug`] where the system has no random numbers.
     pub fn fresh_session(&self) -> Result<String, RuntimeError> {
-        let id = RunId::from_parts(self.clock.now_ms(), random()?);
+        let id = RunId::from_parts(self.clock.now_ms(), self.random()?);
         Ok(format!("connection-{id}"))
     }
 
@@ -415,6 +415,12 @@ impl Runtime {
         if let Ok(sources) = Arc::try_unwrap(self.sources) {
             sources.close().await;
         }
+    }
+
+    fn random<const N: usize>(&self) -> Result<[u8; N], RuntimeError> {
+        let mut bytes = [0; N];
+        self.clock.random(&mut bytes)?;
+        Ok(bytes)
     }
 
     pub(crate) async fn journal(&self) -> Result<&Arc<dyn Journal>, RuntimeError> {
@@ -570,12 +576,4 @@ fn stored<T: Serialize>(value: &T) -> Result<Json, RuntimeError> {
 
 fn unusable(run: RunId, what: &str) -> RuntimeError {
     RuntimeError::Unusable { run, what: what.to_owned() }
-}
-
-fn random<const N: usize>() -> Result<[u8; N], RuntimeError> {
-    let mut bytes = [0; N];
-    match getrandom::fill(&mut bytes) {
-        Ok(()) => Ok(bytes),
-        Err(error) => Err(RuntimeError::Bug { what: format!("the system gives no random bytes: {error}") }),
-    }
 }

@@ -19,6 +19,7 @@ pub struct PowerCut {
     nth: u64,
     cut: Cut,
     writes: AtomicU64,
+    dies: Option<Box<dyn Fn() + Send + Sync>>,
 }
 
 /// On which side of the write the power goes.
@@ -33,7 +34,14 @@ pub enum Cut {
 impl PowerCut {
     /// Cuts the power at write `nth`, counted from 0.
     pub fn at(journal: Arc<dyn Journal>, nth: u64, cut: Cut) -> Self {
-        Self { journal, nth, cut, writes: AtomicU64::new(0) }
+        Self { journal, nth, cut, writes: AtomicU64::new(0), dies: None }
+    }
+
+    /// Does this when the power goes, before anybody hears of it. A process that is killed lets go of no run, but one that is played
+    /// drops its leases on the way out, unless its owner is dead by then.
+    #[must_use]
+    pub fn dying(self, dies: impl Fn() + Send + Sync + 'static) -> Self {
+        Self { dies: Some(Box::new(dies)), ..self }
     }
 
     /// Never cuts it: for counting.
@@ -57,11 +65,19 @@ impl PowerCut {
 
     async fn write<T>(&self, write: impl Future<Output = Result<T, JournalError>>) -> Result<T, JournalError> {
         let number = self.writes.fetch_add(1, Ordering::SeqCst);
-        if number > self.nth || (number == self.nth && self.cut == Cut::Before) {
+        if number > self.nth {
             return Err(off());
         }
-        let written = write.await;
-        if number == self.nth { Err(off()) } else { written }
+        if number < self.nth {
+            return write.await;
+        }
+        if self.cut == Cut::After {
+            drop(write.await);
+        }
+        if let Some(dies) = &self.dies {
+            dies();
+        }
+        Err(off())
     }
 }
 

@@ -453,12 +453,28 @@ fn one_commit_for_a_safe_call_and_two_for_another() {
             attempt(&journal, &Arc::new(Counting::default()), script, true).await.unwrap().unwrap();
             assert_eq!(journal.writes(), want, "{script}");
         }
-        // Side by side, answers that come together are one commit, and calls that are asked for together as well.
-        for (tool, most) in [("get", 1 + 5 + 1), ("put", 1 + (1 + 5) + 1)] {
-            let script = format!("await Promise.all([1, 2, 3, 4, 5].map((id) => tools.x.{tool}({{ id }})))");
-            let journal = PowerCut::never(Arc::new(MemoryJournal::new()));
-            attempt(&journal, &Arc::new(Counting::default()), &script, true).await.unwrap().unwrap();
-            assert!((1 + 1 + 1..=most).contains(&journal.writes()), "{script}: {}", journal.writes());
+    });
+}
+
+#[test]
+fn calls_in_parallel_are_asked_for_in_one_commit_and_answered_in_no_more_than_they_are() {
+    block(async {
+        for many in [1, 2, 7, 20] {
+            for (tool, asking) in [("get", 0), ("put", 1)] {
+                for slow in [true, false] {
+                    let script = format!(
+                        "await Promise.all(Array.from({{ length: {many} }}, (_, id) => tools.x.{tool}({{ id, slow: {slow} }})))"
+                    );
+                    let journal = PowerCut::never(Arc::new(MemoryJournal::new()));
+                    attempt(&journal, &Arc::new(Counting::default()), &script, true).await.unwrap().unwrap();
+                    let records = journal.read(id()).await.unwrap();
+                    let answers = records.iter().filter(|record| matches!(record, Record::Answered(_))).count();
+                    assert_eq!(answers, many, "{script}");
+                    // The start, and the end. What is back together is written together, so that there may be fewer.
+                    let calls = journal.writes() - 2;
+                    assert!((asking + 1..=asking + many as u64).contains(&calls), "{script}: {calls}");
+                }
+            }
         }
     });
 }

@@ -10,7 +10,7 @@ use refrain_journal::{
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::{Attempt, Runtime, dialect_of, random, read, start_of, stored};
+use super::{Attempt, Runtime, dialect_of, read, start_of, stored};
 use crate::{
     amend::Earlier,
     config::{Durability, LimitSettings},
@@ -160,7 +160,7 @@ impl Runtime {
         let started = Started {
             script: request.script,
             language: request.language.name().into(),
-            seed: u64::from_le_bytes(random()?),
+            seed: u64::from_le_bytes(self.random()?),
             started_ms: self.clock.now_ms(),
             args: Json::from_value(&Value::Object(request.args)),
             store: self.store(request.session.as_deref()).await?,
@@ -171,7 +171,7 @@ impl Runtime {
             amends: Vec::new(),
             ..ready.started()?
         };
-        let id = RunId::from_parts(started.started_ms, random()?);
+        let id = RunId::from_parts(started.started_ms, self.random()?);
         let lease = self.journal().await?.create(id, &started, &[ready.kept.to_vec()], self.flush()).await?;
         on_start(id);
         self.begin(&lease, &started, ready, dialect, None).await
@@ -225,7 +225,7 @@ impl Runtime {
             dialect: before.dialect,
             ..ready.started()?
         };
-        let id = RunId::from_parts(self.clock.now_ms(), random()?);
+        let id = RunId::from_parts(self.clock.now_ms(), self.random()?);
         let blobs = [ready.kept.to_vec()];
         let lease = match &held {
             Some(held) => {

@@ -1,82 +1,48 @@
-//! Tools outside of any process that count what they did, and a run that is cut and taken up until it is over.
+//! A run that is cut and taken up until it is over.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
-    sync::{Arc, Mutex},
+    sync::{
+        Arc, Mutex,
+        atomic::{AtomicI64, AtomicU64, Ordering},
+    },
 };
 
-use async_trait::async_trait;
-use refrain_journal::{
-    Fate, Flush, MemoryJournal, Outcome, Page, Record,
-    testing::{Cut, PowerCut},
-};
+use refrain_journal::{Fate, MemoryJournal, Page, Record, testing::PowerCut};
 use refrain_runtime::{
-    CallError, Clock, Effect, Environment, ErrorCode, Functions, Journal, Origin, Replay, RunId, RunRequest, Runtime,
-    Settings, SharedFunctions, SourceKind, SourceSettings, SystemClock, Take, Tool,
+    Clock, Environment, Functions, Journal, Origin, Report, ReportStatus, RunId, RunRequest, Runtime, RuntimeError,
+    Settings, SharedFunctions, SourceKind, SourceSettings, SystemClock, Take,
 };
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use super::generator::{Dice, Generated};
+use super::{
+    generator::Dice,
+    place::{Cuts, Place},
+    tools::{Fates, Tools},
+};
 
-/// A clock that stands, so that two attempts can be compared.
-struct Still(std::time::Instant);
+const START: i64 = 1_700_000_000_000;
+
+/// A clock that stands until a run parks, and chance that is the same for the same script, so that two traces can be compared.
+struct Still {
+    instant: std::time::Instant,
+    now_ms: AtomicI64,
+    seed: AtomicU64,
+}
 
 impl Clock for Still {
     fn now_ms(&self) -> i64 {
-        1_700_000_000_000
+        self.now_ms.load(Ordering::SeqCst)
     }
 
     fn instant(&self) -> std::time::Instant {
-        self.0
-    }
-}
-
-/// What the tools did, by the identity of each call, with the keys that came.
-#[derive(Default)]
-struct Done(BTreeMap<String, Vec<Option<String>>>);
-
-#[derive(Default)]
-struct Tools(Mutex<Done>);
-
-impl Tools {
-    async fn made(&self, name: &str, args: &Value, key: Option<String>) -> Result<Value, CallError> {
-        let id = args["id"].as_u64().unwrap_or(0);
-        self.0.lock().unwrap().0.entry(format!("{name}-{id}")).or_default().push(key);
-        // Some are back later than others that were made after them.
-        for _ in 0..(id * 7) % 5 {
-            tokio::task::yield_now().await;
-        }
-        match args["fail"] == true {
-            true => Err(CallError::new(ErrorCode::ToolError, "it failed")),
-            false => Ok(json!({ "id": id })),
-        }
-    }
-}
-
-#[async_trait]
-impl Functions for Tools {
-    fn tools(&self) -> Vec<Tool> {
-        let kinds = [
-            ("get", Effect::Read, Replay::Safe),
-            ("key", Effect::Write, Replay::Keyed),
-            ("put", Effect::Write, Replay::Unsafe),
-        ];
-        kinds
-            .into_iter()
-            .map(|(name, effect, replay)| {
-                let mut tool = Tool::new("", name);
-                (tool.effect, tool.replay) = (effect, replay);
-                tool
-            })
-            .collect()
+        self.instant
     }
 
-    async fn call(&self, name: &str, args: Value) -> Result<Value, CallError> {
-        self.made(name, &args, None).await
-    }
-
-    async fn call_keyed(&self, name: &str, args: Value, key: &str) -> Result<Value, CallError> {
-        self.made(name, &args, Some(key.to_owned())).await
+    fn random(&self, bytes: &mut [u8]) -> Result<(), RuntimeError> {
+        let mut dice = Dice::new(self.seed.load(Ordering::SeqCst));
+        bytes.fill_with(|| dice.roll(256).to_le_bytes()[0]);
+        Ok(())
     }
 }
 
@@ -84,36 +50,19 @@ impl Functions for Tools {
 pub(crate) struct World {
     runtime: Runtime,
     tools: Arc<Tools>,
-}
-
-/// Where the power goes, attempt by attempt: at which write, and on which side of it.
-pub(crate) type Cuts = Vec<(u64, Cut)>;
-
-/// One to four cuts in a row.
-pub(crate) fn cuts(dice: &mut Dice, writes: u64) -> Cuts {
-    (0..=dice.roll(4)).map(|_| (dice.roll(writes), if dice.roll(2) == 0 { Cut::Before } else { Cut::After })).collect()
+    clock: Arc<Still>,
 }
 
 /// What came of a trace.
 pub(crate) struct Trace {
+    /// The writes of the last attempt: of the whole run, where it was not cut.
     pub(crate) writes: u64,
     pub(crate) kills: u64,
-    report: Value,
-    records: Vec<Record>,
-    catalog: Vec<u8>,
-    /// The calls that reached a tool.
-    made: BTreeSet<String>,
-}
-
-/// What a journal has of one call, whatever its number: calls in parallel are numbered as their answers come.
-#[derive(Debug, PartialEq)]
-struct Call {
-    replay: String,
-    effect: String,
-    has_key: bool,
-    due_ms: Option<i64>,
-    outcome: Option<Outcome>,
-    notes: Vec<String>,
+    pub(crate) parks: u64,
+    pub(crate) report: Value,
+    pub(crate) records: Vec<Record>,
+    /// The calls that reached the tools.
+    pub(crate) calls: BTreeSet<String>,
 }
 
 impl World {
@@ -123,248 +72,131 @@ impl World {
         settings.cache = Some(cache);
         settings.snapshot_every = 3;
         settings.drain = std::time::Duration::from_millis(200);
+        // Shorter than the time between any two long sleeps, so that a test waits for none of them.
+        settings.park_after = std::time::Duration::from_millis(500);
+        // How fast the machine is may not matter, so that a trace can be played again.
+        settings.slice = std::time::Duration::from_secs(3600);
+        // What is learnt of results is in the catalog of the next run, and two would start otherwise.
+        settings.learn_types = false;
+        // That a run of which many processes die is put down has a test of its own.
+        settings.max_restarts = u32::MAX;
         let source = SourceKind::Functions(SharedFunctions(Arc::clone(&tools) as Arc<dyn Functions>));
         settings.sources = vec![SourceSettings::new("t", source)];
-        let clock = Still(SystemClock.instant());
-        let runtime = Runtime::with_journal(settings, Arc::new(MemoryJournal::new()), Arc::new(clock));
+        let clock = Still { instant: SystemClock.instant(), now_ms: AtomicI64::new(START), seed: AtomicU64::new(0) };
+        let clock = Arc::new(clock);
+        let clock_of_run = Arc::clone(&clock) as Arc<dyn Clock>;
+        let runtime = Runtime::with_journal(settings, Arc::new(MemoryJournal::new()), clock_of_run);
         // What all share is made once.
         runtime.run(RunRequest::new("return 1", Origin::default()), &|_| {}).await.unwrap();
-        Self { runtime, tools }
+        Self { runtime, tools, clock }
     }
 
-    /// Runs a script with these cuts, and then without one until it is over; and holds it against the same run, with its number
-    /// and its chance, that nothing cuts.
+    /// Runs a script with these cuts, and then without one until it is over. `place` is what is told of it.
     ///
     /// # Panics
     ///
-    /// When a rule is broken, with what repeats the trace.
-    pub(crate) async fn trace(&self, script: &Generated, cuts: &Cuts) -> Trace {
-        let place = place(script, cuts);
-        let trace = self.to_its_end(script, MemoryJournal::new(), None, cuts, &place).await;
-        if !cuts.is_empty() {
-            let run = trace.run();
-            let Some(Record::Started(start)) = trace.records.first() else { panic!("no start: {place}") };
-            let blank = MemoryJournal::new();
-            let _ = blank.create(run, start, std::slice::from_ref(&trace.catalog), Flush::Process).await.unwrap();
-            let calm = self.to_its_end(script, blank.reopen(Fate::Dead), Some(run), &Vec::new(), &place).await;
-            trace.is_like(&calm, script, &place);
-        }
-        trace
-    }
-
-    async fn to_its_end(
-        &self,
-        script: &Generated,
-        mut disk: MemoryJournal,
-        mut run: Option<RunId>,
-        cuts: &Cuts,
-        place: &str,
-    ) -> Trace {
-        self.tools.0.lock().unwrap().0.clear();
-        let (mut kills, mut writes) = (0, 0);
-        let mut done = None;
-        for cut in cuts.iter().copied().map(Some).chain([None]) {
+    /// When a rule of the journal is broken.
+    pub(crate) async fn trace(&self, place: &Place<'_>, cuts: &Cuts, fates: &Fates) -> Trace {
+        let mut disk = MemoryJournal::new();
+        self.tools.begin(&disk, place.script.is_sequential, fates);
+        self.clock.now_ms.store(START, Ordering::SeqCst);
+        self.clock.seed.store(place.script.seed ^ place.script.number, Ordering::SeqCst);
+        let (mut run, mut kills, mut parks) = (None, 0, 0);
+        for cut in cuts.0.iter().copied().map(Some).chain([None]) {
             let journal = match cut {
                 Some((nth, side)) => PowerCut::at(Arc::new(disk.clone()), nth, side),
                 None => PowerCut::never(Arc::new(disk.clone())),
             };
-            let journal = Arc::new(journal);
+            let dying = disk.clone();
+            let journal = Arc::new(journal.dying(move || drop(dying.reopen(Fate::Dead))));
             let runtime = self.runtime.over(Arc::clone(&journal) as Arc<dyn Journal>);
-            let known = Mutex::new(run);
-            let outcome = match run {
-                None => {
-                    let told = |id| *known.lock().unwrap() = Some(id);
-                    let request = RunRequest::new(script.script.as_str(), Origin::default());
-                    runtime.run(request, &told).await
+            let outcome = loop {
+                let outcome = attempt(&runtime, &disk, &mut run, place).await;
+                match outcome {
+                    Ok(report) if report.status == ReportStatus::Parked => {
+                        let wake_ms = disk.summary(run.unwrap()).await.unwrap().wake_ms;
+                        let wake_ms = wake_ms.unwrap_or_else(|| panic!("it parks for ever: {report:?}\n{place}"));
+                        self.clock.now_ms.fetch_max(wake_ms, Ordering::SeqCst);
+                        parks += 1;
+                        assert!(parks < 1000, "it parks and parks\n{place}");
+                    }
+                    outcome => break outcome,
                 }
-                Some(id) => runtime.resume(id, Take::IfFree).await,
             };
-            run = *known.lock().unwrap();
-            if run.is_none() {
-                // It may be stored although nobody was told.
-                let newest = disk.list(&Page { limit: 1, cursor: None }).await.unwrap();
-                run = newest.runs.first().map(|it| it.run);
-            }
-            writes = journal.writes();
-            match outcome {
-                Ok(report) if !journal.is_off() => {
-                    done = Some(report);
-                    break;
+            if journal.is_off() {
+                kills += 1;
+                disk = disk.reopen(Fate::Dead);
+                self.tools.next_attempt();
+                if let Some(id) = run {
+                    self.tell_what_is_finished(&disk, id).await;
                 }
-                _ if journal.is_off() => kills += 1,
-                outcome => panic!("neither cut nor over: {outcome:?}\n{place}"),
-            }
-            disk = disk.reopen(Fate::Dead);
-            if let Some(id) = run {
-                self.nothing_finished_is_made_again(&disk, id).await;
-            }
-        }
-        let report = done.unwrap_or_else(|| panic!("it is not over\n{place}"));
-        let records = disk.read(run.unwrap()).await.unwrap();
-        self.each_kind_keeps_its_promise(kills, place);
-        let Some(Record::Started(start)) = records.first() else { panic!("no start record\n{place}") };
-        let catalog = disk.blob(start.catalog).await.unwrap();
-        let made = self.tools.0.lock().unwrap().0.keys().cloned().collect();
-        Trace { writes, kills, report: serde_json::to_value(&report).unwrap(), records, catalog, made }
-    }
-
-    /// From here on a call whose answer is in the journal must not be made.
-    async fn nothing_finished_is_made_again(&self, disk: &MemoryJournal, id: RunId) {
-        let Ok(records) = disk.read(id).await else { return };
-        let mut made: BTreeMap<u64, String> = BTreeMap::new();
-        for record in &records {
-            match record {
-                Record::Asked(asked) => made.extend(asked.calls.iter().map(|call| {
-                    let args: Value = call.args.parse().unwrap();
-                    (call.call, format!("{}-{}", call.tool.trim_start_matches("t."), args["id"]))
-                })),
-                Record::Answered(answered) => {
-                    if let Some(times) = made.get(&answered.call).and_then(|id| {
-                        self.tools.0.lock().unwrap().0.get_mut(id).map(|keys| {
-                            // Marked as finished: another one after this breaks the rule.
-                            if keys.last() != Some(&Some("finished".to_owned())) {
-                                keys.push(Some("finished".to_owned()));
-                            }
-                            keys.len()
-                        })
-                    }) {
-                        assert!(times > 0);
-                    }
-                }
-                _ => {}
-            }
-        }
-    }
-
-    fn each_kind_keeps_its_promise(&self, kills: u64, place: &str) {
-        for (id, keys) in &self.tools.0.lock().unwrap().0 {
-            let finished = keys.iter().position(|key| key.as_deref() == Some("finished"));
-            assert!(
-                finished.is_none_or(|at| at + 1 == keys.len()),
-                "{id} was made again after its answer was in the journal: {keys:?}\n{place}"
-            );
-            let made = &keys[..finished.unwrap_or(keys.len())];
-            assert!(made.len() as u64 <= kills + 1, "{id}: {made:?}\n{place}");
-            if id.starts_with("put") {
-                assert_eq!(made.len(), 1, "{id}\n{place}");
-            }
-            if id.starts_with("key") {
-                assert!(made.iter().all(|key| key.is_some() && key == &made[0]), "{id}: {made:?}\n{place}");
-            }
-        }
-    }
-}
-
-impl Trace {
-    fn run(&self) -> RunId {
-        self.report["run_id"].as_str().and_then(|id| id.parse().ok()).unwrap()
-    }
-
-    /// What the journal has of each call, by the call's own identity.
-    fn calls(&self) -> BTreeMap<String, Call> {
-        let mut names = BTreeMap::new();
-        let mut calls = BTreeMap::new();
-        for record in &self.records {
-            match record {
-                Record::Asked(asked) => {
-                    for call in &asked.calls {
-                        let args: Value = call.args.parse().unwrap();
-                        // Sleeps have no identity of their own; they are told apart by their order.
-                        let name = match args["id"].as_u64() {
-                            Some(id) => format!("{}-{id}", call.tool.trim_start_matches("t.")),
-                            None => format!("{}-{}", call.tool, call.call),
-                        };
-                        if let Some(key) = &call.key {
-                            assert_eq!(*key, format!("{}/{}", self.run(), call.call));
-                        }
-                        names.insert(call.call, name.clone());
-                        let (replay, effect, has_key) = (call.replay.clone(), call.effect.clone(), call.key.is_some());
-                        let due_ms = call.due_ms;
-                        let call = Call { replay, effect, has_key, due_ms, outcome: None, notes: Vec::new() };
-                        assert!(calls.insert(name, call).is_none(), "a call is asked for twice");
-                    }
-                }
-                Record::Answered(answered) => {
-                    let call = calls.get_mut(&names[&answered.call]).unwrap();
-                    assert!(call.outcome.is_none(), "a call is answered twice");
-                    (call.outcome, call.notes) = (Some(answered.outcome.clone()), answered.notes.clone());
-                }
-                _ => {}
-            }
-        }
-        calls
-    }
-
-    /// Holds a trace with cuts against one without.
-    ///
-    /// # Panics
-    ///
-    /// When they differ.
-    fn is_like(&self, calm: &Self, script: &Generated, place: &str) {
-        let extra: Vec<&String> = self.made.difference(&calm.made).collect();
-        assert!(extra.is_empty(), "calls that the calm run does not make: {extra:?}\n{place}");
-        let (mine, theirs) = (self.calls(), calm.calls());
-        for name in mine.keys().chain(theirs.keys()) {
-            let id = name.rsplit('-').next().and_then(|id| id.parse().ok()).unwrap_or(0);
-            if name.starts_with("sleep") || script.loose.contains(&id) {
-                // Nobody waits for it, so it is a matter of luck whether it was asked for, or answered, before the end.
-                let both = mine.get(name).zip(theirs.get(name));
-                let of = |call: &Call| (call.replay.clone(), call.effect.clone(), call.has_key);
-                assert!(both.is_none_or(|(one, other)| of(one) == of(other)), "{name}\n{place}");
                 continue;
             }
-            let (Some(one), Some(other)) = (mine.get(name), theirs.get(name)) else {
-                panic!("{name} is in one of the journals only\n{place}");
-            };
-            let is_doubtful = name.starts_with("put") && is_interrupted(one);
-            assert!(one == other || is_doubtful, "{name}: {one:?}, and calm {other:?}\n{place}");
+            let report = outcome.unwrap_or_else(|error| panic!("neither cut nor over: {error}\n{place}"));
+            self.tools.each_kind_keeps_its_promise(kills, place);
+            let (writes, report) = (journal.writes(), serde_json::to_value(&report).unwrap());
+            let records = disk.read(run.unwrap()).await.unwrap();
+            return Trace { writes, kills, parks, report, records, calls: self.tools.calls() };
         }
-        let ends = [self, calm].map(|trace| match trace.records.last() {
-            Some(Record::Ended(ended)) => (ended.state, ended.stored.clone()),
-            other => panic!("the last record is {other:?}\n{place}"),
-        });
-        if script.has_unsafe {
-            return;
-        }
-        assert_eq!(ends[0], ends[1], "{place}");
-        for part in ["status", "result", "text", "logs", "images", "error"] {
-            assert_eq!(self.report[part], calm.report[part], "{part}: {place}");
-        }
-        if script.loose.is_empty() {
-            for part in ["notes", "calls"] {
-                assert_eq!(sorted(&self.report[part]), sorted(&calm.report[part]), "{part}: {place}");
-            }
-            for part in ["calls", "tool_bytes", "result_bytes"] {
-                assert_eq!(self.report["usage"][part], calm.report["usage"][part], "usage.{part}: {place}");
+        panic!("the last attempt was cut\n{place}");
+    }
+
+    /// Makes a call that succeeds. A source whose call was interrupted is listed as degraded until then, and the next run would
+    /// start with another catalog.
+    pub(crate) async fn recover(&self) {
+        let journal = MemoryJournal::new();
+        self.tools.begin(&journal, true, &Fates::new());
+        let script = RunRequest::new("return (await tools.t.get({ id: 1 })).id", Origin::default());
+        let runtime = self.runtime.over(Arc::new(journal));
+        let report = runtime.run(script, &|_| {}).await.unwrap();
+        assert_eq!(report.status, ReportStatus::Completed);
+    }
+
+    async fn tell_what_is_finished(&self, disk: &MemoryJournal, id: RunId) {
+        let Ok(records) = disk.read(id).await else { return };
+        let asked = asked(&records);
+        for record in &records {
+            if let Record::Answered(answered) = record
+                && let Some(call) = asked.get(&answered.call)
+            {
+                self.tools.finished(call);
             }
         }
     }
 }
 
-fn is_interrupted(call: &Call) -> bool {
-    matches!(&call.outcome, Some(Outcome::Failure(failure)) if failure.code == ErrorCode::Interrupted.as_str())
+/// Starts the run, or takes it up where it is in the journal.
+async fn attempt(
+    runtime: &Runtime,
+    disk: &MemoryJournal,
+    run: &mut Option<RunId>,
+    place: &Place<'_>,
+) -> Result<Report, RuntimeError> {
+    if let Some(id) = *run {
+        return runtime.resume(id, Take::IfFree).await;
+    }
+    let known = Mutex::new(None);
+    let request = RunRequest::new(place.script.script.as_str(), Origin::default());
+    let outcome = runtime.run(request, &|id| *known.lock().unwrap() = Some(id)).await;
+    *run = *known.lock().unwrap();
+    if run.is_none() {
+        // It may be stored although nobody was told.
+        let newest = disk.list(&Page { limit: 1, cursor: None }).await.unwrap();
+        *run = newest.runs.first().map(|it| it.run);
+    }
+    outcome
 }
 
-/// The entries of a list without what calls in parallel may change: their order, and with it their numbers.
-fn sorted(list: &Value) -> Vec<String> {
-    let mut all: Vec<Value> = list.as_array().unwrap().clone();
-    for one in &mut all {
-        if let Some(map) = one.as_object_mut() {
-            map.remove("call");
+/// The calls of a journal as their tools know them, by number.
+pub(crate) fn asked(records: &[Record]) -> BTreeMap<u64, String> {
+    let mut calls = BTreeMap::new();
+    for record in records {
+        if let Record::Asked(asked) = record {
+            calls.extend(asked.calls.iter().map(|call| {
+                let args: Value = call.args.parse().unwrap();
+                (call.call, format!("{}-{}", call.tool.trim_start_matches("t."), args["id"]))
+            }));
         }
     }
-    let mut all: Vec<String> = all.iter().map(Value::to_string).collect();
-    all.sort();
-    all
-}
-
-/// A trace in words, and what repeats it.
-fn place(script: &Generated, cuts: &Cuts) -> String {
-    let cuts: Vec<String> =
-        cuts.iter().map(|(nth, side)| format!("{nth}{}", if *side == Cut::Before { 'b' } else { 'a' })).collect();
-    let cuts = cuts.join(" ");
-    format!(
-        "script {}, cut at {cuts}; the same again: cargo run -p refrain-runtime --example traces -- 1 {} {cuts}\n{}",
-        script.seed, script.seed, script.script
-    )
+    calls
 }
