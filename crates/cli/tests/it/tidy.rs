@@ -48,7 +48,7 @@ const ENGINE_IS: &[&str] = &[
 ];
 
 /// The most packages that `Cargo.lock` may hold. Each is code that somebody has to trust and everybody has to build.
-const MOST_PACKAGES: usize = 420;
+const MOST_PACKAGES: usize = 440;
 
 #[test]
 fn the_six_crates_depend_downwards_only() {
