@@ -3,12 +3,7 @@
 use refrain_journal::{Json, Record, RunId, RunState};
 use serde::Serialize;
 
-use crate::{
-    date::utc,
-    error::RuntimeError,
-    runtime::Runtime,
-    waiting::{Waiting, WaitingKind},
-};
+use crate::{date::utc, error::RuntimeError, runtime::Runtime, waiting::Waiting};
 
 /// A call that waits for a person's agreement.
 #[derive(Clone, Debug, Serialize)]
@@ -68,7 +63,7 @@ fn waiting(run_id: RunId, records: &[Record], session: Option<String>, title: &s
         });
         asked.map_or_else(String::new, |asked| asked.effect.clone())
     };
-    let wanted = waiting.into_iter().filter(|it| it.kind == WaitingKind::Approval);
+    let wanted = waiting.into_iter().filter(|it| it.kind.is_approval());
     wanted
         .filter_map(|it| {
             let call = it.call?;

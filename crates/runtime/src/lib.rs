@@ -42,7 +42,7 @@ pub use clock::{Clock, SystemClock};
 pub use config::{Durability, LimitSettings, OnDivergence, OnInterrupted, Settings};
 pub use error::RuntimeError;
 pub use functions::NO_APPROVAL;
-pub use policy::{Condition, Person, Policy, Rule, Subject, Verdict};
+pub use policy::{Condition, Effects, Person, Policy, Rule, Subject, Verdict};
 pub use refrain_catalog::{
     Answer, Asked, CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DECLARATION_MARK, DIALECTS,
     DeclarationFile, Description, Diagnosis, Dialect, Effect, Elicit, Environment, ErrorCode, Found, Functions, Glob,

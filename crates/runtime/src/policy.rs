@@ -11,6 +11,7 @@ use std::{sync::Arc, time::Duration};
 
 use refrain_catalog::{Effect, Glob, Permission, Tool};
 use refrain_journal::RunId;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 mod condition;
@@ -180,14 +181,46 @@ pub(crate) struct Gate {
     pub(crate) policy: Arc<Policy>,
     pub(crate) origin: Origin,
     pub(crate) session: Option<String>,
-    /// Whether nothing but reads may leave.
-    pub(crate) reads_only: bool,
+    pub(crate) effects: Effects,
+}
+
+/// What the calls of a run may do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Effects {
+    /// Whatever the policy allows.
+    #[default]
+    All,
+    /// Nothing but reads leave.
+    Read,
+    /// Reads leave; writes are held back and become a plan, which a person agrees to.
+    Plan,
+}
+
+impl Effects {
+    /// The word of the journal; none for all.
+    pub(crate) fn word(self) -> Option<&'static str> {
+        match self {
+            Self::All => None,
+            Self::Read => Some("read"),
+            Self::Plan => Some("plan"),
+        }
+    }
+
+    /// Reads the word of the journal. One that is not known lets nothing through but reads.
+    pub(crate) fn of(word: Option<&str>) -> Self {
+        match word {
+            None => Self::All,
+            Some("plan") => Self::Plan,
+            Some(_) => Self::Read,
+        }
+    }
 }
 
 impl Gate {
     /// Judges a call of `run`, which has made `calls` before it.
     pub(crate) fn judge(&self, run: RunId, tool: &Tool, args: &Value, calls: u64) -> Verdict {
-        if self.reads_only && tool.effect != Effect::Read {
+        if self.effects == Effects::Read && tool.effect != Effect::Read {
             let effect = tool.effect.as_str();
             return Verdict {
                 permission: Permission::Deny,
@@ -201,6 +234,12 @@ impl Gate {
         match verdict.permission {
             // It is one.
             Permission::Direct if origin.direct => Verdict { permission: Permission::Allow, ..verdict },
+            Permission::Allow if self.effects == Effects::Plan && tool.effect != Effect::Read => Verdict {
+                permission: Permission::Ask,
+                who: "the run makes a plan".to_owned(),
+                is_default: false,
+                fix: None,
+            },
             _ => verdict,
         }
     }

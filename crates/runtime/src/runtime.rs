@@ -22,7 +22,7 @@ use crate::{
     config::{Durability, LimitSettings, OnDivergence, Settings},
     drive::{Begin, Drive, Driven, Tools},
     error::RuntimeError,
-    policy::Gate,
+    policy::{Effects, Gate},
     preflight,
     report::{Note, Report, ReportStatus, Script, Usage},
     rounded,
@@ -289,7 +289,7 @@ impl Runtime {
             policy: Arc::clone(&self.settings.policy),
             origin: started.origin.parse().unwrap_or_default(),
             session: started.session.clone(),
-            reads_only: started.effects.is_some(),
+            effects: Effects::of(started.effects.as_deref()),
         }
     }
 

@@ -49,6 +49,8 @@ pub struct Waiting {
 pub enum WaitingKind {
     /// A person's agreement to a call.
     Approval,
+    /// A person's agreement to the writes of a plan.
+    Plan,
     /// A moment.
     Timer,
     /// A person's answer.
@@ -67,12 +69,21 @@ impl WaitingKind {
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Approval => "approval",
+            Self::Plan => "plan",
             Self::Timer => "timer",
             Self::Question => "question",
             Self::Interrupted => "interrupted",
             Self::Diverged => "diverged",
             Self::Restarts => "restarts",
         }
+    }
+}
+
+impl WaitingKind {
+    /// Whether it is a call to which somebody has to agree.
+    #[must_use]
+    pub fn is_approval(self) -> bool {
+        matches!(self, Self::Approval | Self::Plan)
     }
 }
 
@@ -107,9 +118,12 @@ impl Waiting {
         Self { due: Some(utc(due_ms)), ..Self::of(made, WaitingKind::Timer, next) }
     }
 
-    pub(crate) fn approval(run: RunId, made: &Made, due_ms: Option<i64>) -> Self {
-        let next = format!("refrain approvals approve {run}/{}", made.call);
-        Self { due: due_ms.map(utc), why: made.rule.clone(), ..Self::of(made, WaitingKind::Approval, next) }
+    pub(crate) fn approval(run: RunId, made: &Made, is_plan: bool) -> Self {
+        let (kind, next) = match is_plan {
+            true => (WaitingKind::Plan, format!("refrain approvals approve {run}")),
+            false => (WaitingKind::Approval, format!("refrain approvals approve {run}/{}", made.call)),
+        };
+        Self { due: made.due_ms().map(utc), why: made.rule.clone(), ..Self::of(made, kind, next) }
     }
 
     pub(crate) fn question(run: RunId, made: &Made) -> Self {

@@ -6,7 +6,7 @@
 use rmcp::model::JsonObject;
 use serde_json::Value;
 
-use refrain_runtime::Language;
+use refrain_runtime::{Effects, Language};
 
 /// What a call without a budget of its own may answer, in tokens.
 pub(crate) const DEFAULT_OUTPUT_TOKENS: u64 = 10_000;
@@ -27,8 +27,8 @@ pub(crate) struct RunCode {
     pub(crate) language: Language,
     pub(crate) session: Option<String>,
     pub(crate) timeout_ms: Option<u64>,
-    /// Whether nothing but reads may leave.
-    pub(crate) reads_only: bool,
+    /// What its calls may do.
+    pub(crate) effects: Effects,
     /// The run that this script corrects.
     pub(crate) amend: Option<String>,
     pub(crate) max_output_tokens: u64,
@@ -94,15 +94,22 @@ impl RunCode {
             given.optional("session", "a text that is not empty", |value| text(value).filter(|s| !s.is_empty()));
         let timeout_ms = given.optional("timeout_ms", "a whole number of milliseconds, at least 1", count);
         let effects = given.optional("effects", "`read` or `all`", |value| match value.as_str()? {
-            "read" => Some(true),
-            "all" => Some(false),
+            "read" => Some(Effects::Read),
+            "all" => Some(Effects::All),
             _ => None,
         });
+        let plan = given.optional("plan", "`true` or `false`", Value::as_bool).unwrap_or_default();
+        if plan && effects.is_some() {
+            given.faults.push("`effects` cannot stand beside `plan`: a plan holds the writes back".to_owned());
+        }
         let amend = given.optional("amend", "the id of the run that the script corrects", name);
         if amend.is_some() {
-            for (key, has) in
-                [("session", session.is_some()), ("timeout_ms", timeout_ms.is_some()), ("effects", effects.is_some())]
-            {
+            for (key, has) in [
+                ("session", session.is_some()),
+                ("timeout_ms", timeout_ms.is_some()),
+                ("effects", effects.is_some()),
+                ("plan", plan),
+            ] {
                 if has {
                     given
                         .faults
@@ -113,7 +120,7 @@ impl RunCode {
         let budget = given.budget();
         given.finish()?;
         Ok(Self {
-            reads_only: effects.unwrap_or_default(),
+            effects: if plan { Effects::Plan } else { effects.unwrap_or_default() },
             amend,
             code: code.unwrap_or_default(),
             language: language.unwrap_or_default(),
@@ -289,15 +296,15 @@ mod tests {
         let check = |given: Value, expect: &str| check(RunCode::parse(object(given)), expect);
         check(
             json!({"code": "return 1"}),
-            r#"RunCode { code: "return 1", language: TypeScript, session: None, timeout_ms: None, reads_only: false, amend: None, max_output_tokens: 10000 }"#,
+            r#"RunCode { code: "return 1", language: TypeScript, session: None, timeout_ms: None, effects: All, amend: None, max_output_tokens: 10000 }"#,
         );
         check(
             json!({"code": "", "language": "js", "session": "s", "timeout_ms": 5, "max_output_tokens": 1}),
-            r#"RunCode { code: "", language: TypeScript, session: Some("s"), timeout_ms: Some(5), reads_only: false, amend: None, max_output_tokens: 1 }"#,
+            r#"RunCode { code: "", language: TypeScript, session: Some("s"), timeout_ms: Some(5), effects: All, amend: None, max_output_tokens: 1 }"#,
         );
         check(
             json!({"code": "1", "timeout_ms": null, "session": null}),
-            r#"RunCode { code: "1", language: TypeScript, session: None, timeout_ms: None, reads_only: false, amend: None, max_output_tokens: 10000 }"#,
+            r#"RunCode { code: "1", language: TypeScript, session: None, timeout_ms: None, effects: All, amend: None, max_output_tokens: 10000 }"#,
         );
         check(json!({}), "`code` is missing; send the script as a text");
         check(json!({"code": null}), "`code` is missing; send the script as a text");
@@ -323,7 +330,7 @@ mod tests {
             json!({"script": "1", "timeout_ms": {}}),
             "`code` is missing; send the script as a text; \
              `timeout_ms` is `{}`; send a whole number of milliseconds, at least 1; \
-             `\"script\"` is no argument; there are `code`, `language`, `session`, `timeout_ms`, `effects`, `amend`, `max_output_tokens`",
+             `\"script\"` is no argument; there are `code`, `language`, `session`, `timeout_ms`, `effects`, `plan`, `amend`, `max_output_tokens`",
         );
         check(json!({"code": "1", "effects": "write"}), "`effects` is `\"write\"`; send `read` or `all`");
         check(

@@ -57,13 +57,13 @@ pub(crate) async fn ask(runtime: &Runtime, client: &Peer<RoleServer>, who: Optio
 }
 
 fn is_for_a_person(waiting: &Waiting) -> bool {
-    matches!(waiting.kind, WaitingKind::Approval | WaitingKind::Question)
+    waiting.kind.is_approval() || waiting.kind == WaitingKind::Question
 }
 
 /// Asks one thing. None where it stays open.
 async fn ask_one(client: &Peer<RoleServer>, waiting: &Waiting) -> Option<Decided> {
     let (message, schema, read): (String, Value, fn(&Value, Value) -> Option<Value>) = match waiting.kind {
-        WaitingKind::Approval => {
+        kind if kind.is_approval() => {
             let schema = json!({
                 "type": "object",
                 "properties": {
@@ -81,7 +81,7 @@ async fn ask_one(client: &Peer<RoleServer>, waiting: &Waiting) -> Option<Decided
     let answered = tokio::time::timeout(HELD, client.create_elicitation(request)).await.ok()?.ok()?;
     let ElicitResult { action, content, .. } = answered;
     match (waiting.kind, action) {
-        (WaitingKind::Approval, ElicitationAction::Accept) => {
+        (kind, ElicitationAction::Accept) if kind.is_approval() => {
             let content = content.unwrap_or_default();
             match content["approve"].as_bool() {
                 Some(true) => Some(Decided::Approve),
@@ -91,7 +91,7 @@ async fn ask_one(client: &Peer<RoleServer>, waiting: &Waiting) -> Option<Decided
                 }
             }
         }
-        (WaitingKind::Approval, ElicitationAction::Decline) => Some(Decided::Reject(None)),
+        (kind, ElicitationAction::Decline) if kind.is_approval() => Some(Decided::Reject(None)),
         (_, ElicitationAction::Accept) => {
             Some(Decided::Value(Json::from_value(&read(&schema, content.unwrap_or_default())?)))
         }

@@ -101,7 +101,7 @@ pub(crate) fn waiting(waiting: &Waiting) -> String {
         let _ = write!(line, ", wanted by {why}");
     }
     let _ = write!(line, "; next: `{}`", waiting.next);
-    if matches!(waiting.kind, WaitingKind::Approval | WaitingKind::Question) {
+    if waiting.kind.is_approval() || waiting.kind == WaitingKind::Question {
         line.push_str(" (for the person), then `resume_run`");
     }
     line

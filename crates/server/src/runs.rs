@@ -54,7 +54,7 @@ pub(crate) async fn run_code(runtime: &Runtime, asked: RunCode, caller: Caller) 
         language: asked.language,
         session: asked.session.or_else(|| caller.session.clone()),
         timeout_ms: asked.timeout_ms,
-        reads_only: asked.reads_only,
+        effects: asked.effects,
         ..RunRequest::new(asked.code, origin)
     };
     let told = Mutex::new(None);

@@ -59,6 +59,10 @@ fn run_code(catalog: &Catalog, dialect: Option<&Dialect>, prompt_tokens: usize) 
                 "type": "string", "enum": ["read", "all"], "default": "all",
                 "description": "`read`: whatever the script does, no call that may change something leaves.",
             },
+            "plan": {
+                "type": "boolean", "default": false,
+                "description": "Reads are made, and writes are held back as a plan until the person agrees to them.",
+            },
             "amend": {
                 "type": "string",
                 "description": "The id of a run that this script corrects: what that one finished is not done again.",

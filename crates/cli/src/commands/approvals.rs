@@ -1,6 +1,8 @@
 //! `approvals`: calls that wait for a person's agreement.
 
-use refrain_runtime::{ApprovalView, Decided, Decision, Runtime, Take};
+use std::collections::{BTreeMap, BTreeSet};
+
+use refrain_runtime::{ApprovalView, Decided, Decision, RunId, Runtime, Take};
 use serde_json::{Value, json};
 
 use super::{report, runs::held};
@@ -41,7 +43,7 @@ pub(crate) struct ShowArgs {
 /// Agree to calls: each is made with the arguments that are shown, and its run goes on
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct ApproveArgs {
-    /// The approvals: `RUN/CALL`
+    /// The approvals: `RUN/CALL`, or `RUN` for all that waits in it, such as a plan
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
 
@@ -53,7 +55,7 @@ pub(crate) struct ApproveArgs {
 /// Refuse calls: each rejects with the code `denied`, and its run goes on
 #[derive(clap::Args, Clone, Debug)]
 pub(crate) struct RejectArgs {
-    /// The approvals: `RUN/CALL`
+    /// The approvals: `RUN/CALL`, or `RUN` for all that waits in it
     #[arg(value_name = "ID", required = true)]
     ids: Vec<String>,
 
@@ -133,21 +135,23 @@ async fn decide(context: &Context, ids: &[String], by: Option<String>, what: &De
     let by = by.or_else(|| context.variables.text("USER").ok().flatten());
     let runtime = context.runtime(Need::Sources)?;
     // A name that leads nowhere decides nothing, also about those before it.
-    let mut wanted = Vec::new();
+    let mut wanted: BTreeMap<RunId, BTreeSet<u32>> = BTreeMap::new();
     for id in ids {
-        wanted.push(find(&runtime, id).await?);
+        for it in find_all(&runtime, id).await? {
+            wanted.entry(it.run_id).or_default().insert(it.call);
+        }
     }
     let mut exit = Exit::Completed;
     let mut reports: Vec<Value> = Vec::new();
-    for it in &wanted {
-        let decision = Decision { call: it.call, what: what.clone(), by: by.clone() };
-        let report = runtime.answer(it.run_id, Take::IfFree, decision).await;
+    for (run, calls) in &wanted {
+        let decision = |call: &u32| Decision { call: *call, what: what.clone(), by: by.clone() };
+        let report = runtime.answer_all(*run, Take::IfFree, calls.iter().map(decision).collect()).await;
         let report = report.map_err(|error| held(false, error, "the same again once it is free"))?;
         if context.ui.is_json() && wanted.len() > 1 {
             reports.push(json!(report));
             exit = report::exit(&report);
         } else {
-            context.started(it.run_id);
+            context.started(*run);
             exit = report::print(&context.ui, &report)?;
         }
     }
@@ -157,6 +161,20 @@ async fn decide(context: &Context, ids: &[String], by: Option<String>, what: &De
     context.keep_observed(&runtime);
     runtime.close().await;
     Ok(exit)
+}
+
+/// Finds the calls that wait in a run, or the one of them that is named.
+async fn find_all(runtime: &Runtime, id: &str) -> Result<Vec<ApprovalView>, CommandError> {
+    if id.contains('/') {
+        return Ok(vec![find(runtime, id).await?]);
+    }
+    let run = runtime.find_run(id).await?;
+    let all: Vec<ApprovalView> = runtime.approvals().await?.into_iter().filter(|it| it.run_id == run).collect();
+    if all.is_empty() {
+        let error = CommandError::failed(format!("run `{run}` waits for no approval"));
+        return Err(error.with_hint("`refrain approvals list` shows those that wait"));
+    }
+    Ok(all)
 }
 
 /// Finds a call that waits, by `RUN/CALL`, where the run may be the start of its id.

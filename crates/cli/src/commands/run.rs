@@ -2,7 +2,7 @@
 
 use std::{io::Read as _, path::Path};
 
-use refrain_runtime::{Dialect, Language, Origin, RunRequest};
+use refrain_runtime::{Dialect, Effects, Language, Origin, RunRequest};
 use serde_json::{Map, Value};
 
 use crate::{config::Need, context::Context, error::CommandError, exit::Exit};
@@ -43,6 +43,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "EFFECTS", default_value = "all", hide_default_value = true, value_parser = ["read", "all"])]
     effects: String,
 
+    /// Make a plan: reads are made, and writes are held back until you agree with `refrain approvals`
+    #[arg(long, conflicts_with = "effects")]
+    plan: bool,
+
     /// Stop after so much active time; lowers `limits.timeout_ms`, never raises it
     #[arg(long, value_name = "MS", value_parser = clap::value_parser!(u64).range(1..))]
     timeout_ms: Option<u64>,
@@ -65,7 +69,11 @@ pub(crate) async fn run(context: &Context, args: RunArgs) -> Result<Exit, Comman
         session: args.session,
         timeout_ms: args.timeout_ms,
         dialect,
-        reads_only: args.effects == "read",
+        effects: match (args.plan, args.effects.as_str()) {
+            (true, _) => Effects::Plan,
+            (false, "read") => Effects::Read,
+            (false, _) => Effects::All,
+        },
         ..RunRequest::new(script, origin("cli"))
     };
     let report = runtime.run(request, &|id| context.started(id)).await?;

@@ -79,6 +79,11 @@ impl super::Made {
         self.approval == Approval::Wanted && matches!(self.progress, Progress::Outside)
     }
 
+    /// When a timer is up, or an approval is too late.
+    pub(crate) fn due_ms(&self) -> Option<i64> {
+        self.due_ms
+    }
+
     /// How the journal calls what the policy said.
     pub(super) fn permission(&self) -> Option<Permission> {
         match (&self.plan, self.approval) {

@@ -5,7 +5,7 @@
 use refrain_journal::{Json, Parked, Record};
 
 use super::{Made, Plan, Progress, Run, Step};
-use crate::waiting::Waiting;
+use crate::{policy::Effects, waiting::Waiting};
 
 impl Run {
     /// Puts the run down, if nothing that it waits for is near.
@@ -35,7 +35,10 @@ impl Run {
     fn waiting(&self, made: &Made) -> Waiting {
         match (&made.plan, made.due_ms) {
             (Plan::Ask, _) => Waiting::question(self.id, made),
-            _ if made.waits_for_approval() => Waiting::approval(self.id, made, made.due_ms),
+            _ if made.waits_for_approval() => {
+                let is_plan = self.gate.effects == Effects::Plan;
+                Waiting::approval(self.id, made, is_plan)
+            }
             (_, Some(due_ms)) if matches!(made.progress, Progress::Out) => Waiting::timer(self.id, made, due_ms),
             _ => Waiting::interrupted(self.id, made),
         }

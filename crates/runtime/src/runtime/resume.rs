@@ -23,7 +23,7 @@ use crate::{
 enum Why {
     Resumed,
     Cancelled(Cancelling),
-    Decided(Decision),
+    Decided(Vec<Decision>),
 }
 
 /// What the journal has of a run, as far as it is needed to go on.
@@ -64,7 +64,16 @@ impl Runtime {
     ///
     /// As [`resume`](Self::resume); [`RuntimeError::NotWaiting`] where the run does not wait for such a decision.
     pub async fn answer(&self, id: RunId, take: Take, decision: Decision) -> Result<Report, RuntimeError> {
-        self.go_on(id, take, Why::Decided(decision)).await
+        self.answer_all(id, take, vec![decision]).await
+    }
+
+    /// As [`answer`](Self::answer), of several calls at once: all of them or none.
+    ///
+    /// # Errors
+    ///
+    /// As [`answer`](Self::answer), for the first that cannot be decided.
+    pub async fn answer_all(&self, id: RunId, take: Take, decisions: Vec<Decision>) -> Result<Report, RuntimeError> {
+        self.go_on(id, take, Why::Decided(decisions)).await
     }
 
     async fn go_on(&self, id: RunId, take: Take, why: Why) -> Result<Report, RuntimeError> {
@@ -112,7 +121,7 @@ impl Runtime {
                 history.push(mark);
                 is_cancelled = true;
             }
-            Why::Decided(decision) => decisions.push(decision),
+            Why::Decided(all) => decisions = all,
             Why::Resumed | Why::Cancelled(_) => {}
         }
         let mut run = Run::new(id, Arc::new(catalog), self.rules(&started, &limits), dialect, started.started_ms);
@@ -202,8 +211,10 @@ fn may_decide(run_id: RunId, run: &Run, decision: &Decision) -> Result<(), Runti
             let value: Value = value.parse().map_err(|error| refused(format!("the answer cannot be read: {error}")))?;
             tool.check_args(&json!({ "answer": value })).map_err(|error| refused(error.message))
         }
-        (WaitingKind::Approval, Decided::Approve | Decided::Reject(_)) => Ok(()),
-        (WaitingKind::Approval, _) => Err(refused("it is approved or rejected, see `refrain approvals`".to_owned())),
+        (kind, Decided::Approve | Decided::Reject(_)) if kind.is_approval() => Ok(()),
+        (kind, _) if kind.is_approval() => {
+            Err(refused("it is approved or rejected, see `refrain approvals`".to_owned()))
+        }
         (_, Decided::Approve | Decided::Reject(_)) => {
             Err(refused(format!("it waits for a {}, which nobody approves", asked.kind.as_str())))
         }

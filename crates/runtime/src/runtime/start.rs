@@ -15,6 +15,7 @@ use crate::{
     amend::Earlier,
     config::{Durability, LimitSettings},
     error::RuntimeError,
+    policy::Effects,
     preflight::{self, Certainty, Finding},
     report::{Note, Report},
     run::Run,
@@ -35,8 +36,8 @@ pub struct RunRequest {
     pub timeout_ms: Option<u64>,
     /// The names under which the script sees the tools, in place of the settings'.
     pub dialect: Option<&'static Dialect>,
-    /// Whether nothing but reads may leave.
-    pub reads_only: bool,
+    /// What its calls may do.
+    pub effects: Effects,
     /// Where it came from.
     pub origin: Origin,
 }
@@ -52,7 +53,7 @@ impl RunRequest {
             session: None,
             timeout_ms: None,
             dialect: None,
-            reads_only: false,
+            effects: Effects::All,
             origin,
         }
     }
@@ -166,7 +167,7 @@ impl Runtime {
             store: self.store(request.session.as_deref()).await?,
             session: request.session,
             origin: stored(&Origin { config: self.settings.config.clone(), ..request.origin })?,
-            effects: request.reads_only.then(|| "read".to_owned()),
+            effects: request.effects.word().map(str::to_owned),
             dialect: dialect.map(|dialect| dialect.name.to_owned()),
             amends: Vec::new(),
             ..ready.started()?

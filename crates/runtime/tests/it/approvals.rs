@@ -4,8 +4,8 @@ use std::{sync::Arc, time::Duration};
 
 use refrain_journal::MemoryJournal;
 use refrain_runtime::{
-    Clock, Condition, Decided, Decision, Effect, Glob, Origin, Permission, Policy, Report, ReportStatus, Rule, RunId,
-    RunRequest, Runtime, RuntimeError, Settings, SystemClock, Take, WaitingKind,
+    Clock, Condition, Decided, Decision, Effect, Effects, Glob, Origin, Permission, Policy, Report, ReportStatus, Rule,
+    RunId, RunRequest, Runtime, RuntimeError, Settings, SystemClock, Take, WaitingKind,
 };
 use serde_json::json;
 
@@ -221,13 +221,13 @@ async fn under_reads_only_no_write_leaves_in_whatever_way_it_is_made() {
         const { put } = tools.fake; const alias = tools['fake']['drop'];
         return [await at(tools.fake.get({ n: 1 })), await at(put({ n: 1 })), await at(alias({})), await at(tools.fake.liar({})),
                 await at(Reflect.apply(tools.fake.put, null, [{ n: 2 }]))]";
-    let request = RunRequest { reads_only: true, ..RunRequest::new(script, Origin::default()) };
+    let request = RunRequest { effects: Effects::Read, ..RunRequest::new(script, Origin::default()) };
     let report = process.runtime.run(request, &|_| {}).await.unwrap();
     assert_eq!(value(&report), Some(json!(["made", "denied", "denied", "denied", "denied"])));
     assert_eq!(["put", "drop", "liar"].map(|tool| count(&process, tool)), [0, 0, 0]);
     // It stays so for whoever goes on.
     let script = "await ask('Go on?'); return await tools.fake.put({}).catch((e) => e.message)";
-    let request = RunRequest { reads_only: true, ..RunRequest::new(script, Origin::default()) };
+    let request = RunRequest { effects: Effects::Read, ..RunRequest::new(script, Origin::default()) };
     let id = process.runtime.run(request, &|_| {}).await.unwrap().run_id.unwrap();
     let yes = Decided::Value(refrain_runtime::Json::from_value(&json!(true)));
     let told = value(&decide(&process, id, 1, yes).await.unwrap()).unwrap();
@@ -253,4 +253,34 @@ async fn a_run_that_waits_for_agreement_is_cancelled_and_corrected_without_doubt
     assert_eq!(amended.status, ReportStatus::Parked, "it never left, so it is asked for and not in doubt: {amended:?}");
     let report = decide(&process, amended.run_id.unwrap(), 1, Decided::Approve).await.unwrap();
     assert_eq!((value(&report), count(&process, "put")), (Some(json!(1)), 1));
+}
+
+/// Step by step: what a plan holds back is agreed to as a whole, and the run goes on to its next one.
+#[tokio::test]
+async fn a_plan_makes_reads_and_holds_writes_back_until_somebody_agrees() {
+    let journal = MemoryJournal::new();
+    let process = process_with(&journal, tools(), with(vec![rule("fake.drop", Permission::Deny)]));
+    let script = "const found = await tools.fake.get({ n: 1 });
+        const both = await Promise.all([tools.fake.put({ n: found.n + 1 }), tools.fake.put({ n: 3 })]);
+        const gone = await tools.fake.drop({}).catch((e) => e.code);
+        const last = await tools.fake.put({ n: both[0].n + both[1].n });
+        return [last.n, gone]";
+    let request = RunRequest { effects: Effects::Plan, ..RunRequest::new(script, Origin::default()) };
+    let first = process.runtime.run(request, &|_| {}).await.unwrap();
+    let id = first.run_id.unwrap();
+    let held = |report: &Report| -> Vec<(WaitingKind, u32)> {
+        report.waiting.iter().map(|it| (it.kind, it.call.unwrap())).collect()
+    };
+    assert_eq!(held(&first), [(WaitingKind::Plan, 2), (WaitingKind::Plan, 3)]);
+    assert_eq!(first.waiting[0].next, format!("refrain approvals approve {id}"));
+    assert_eq!((count(&process, "get"), count(&process, "put")), (1, 0));
+    let all =
+        |calls: &[u32]| calls.iter().map(|call| Decision { call: *call, what: Decided::Approve, by: None }).collect();
+    // One that does not wait takes the others with it.
+    assert!(process.runtime.answer_all(id, Take::IfFree, all(&[2, 3, 9])).await.is_err());
+    assert_eq!(count(&process, "put"), 0);
+    let second = process.runtime.answer_all(id, Take::IfFree, all(&[2, 3])).await.unwrap();
+    assert_eq!((held(&second), count(&process, "put")), (vec![(WaitingKind::Plan, 5)], 2));
+    let report = process.runtime.answer_all(id, Take::IfFree, all(&[5])).await.unwrap();
+    assert_eq!((value(&report), count(&process, "put"), count(&process, "drop")), (Some(json!([5, "denied"])), 3, 0));
 }
