@@ -48,7 +48,7 @@ impl Runtime {
                 all.extend(waiting(open.run, &journal.read(open.run).await?, summary.session, &summary.title));
             }
         }
-        all.sort_by(|one: &ApprovalView, other| (one.run_id, one.call).cmp(&(other.run_id, other.call)));
+        all.sort_by_key(|one: &ApprovalView| (one.run_id, one.call));
         Ok(all)
     }
 }

@@ -48,6 +48,8 @@ pub struct Settings {
     pub slice: Duration,
     /// What the description of `run_code` may take, in tokens of four bytes.
     pub prompt_tokens: usize,
+    /// What becomes of a run whose client takes its request back.
+    pub on_client_cancel: OnClientCancel,
 }
 
 impl Settings {
@@ -74,8 +76,19 @@ impl Settings {
             snapshot_every: 500,
             slice: Duration::from_millis(10),
             prompt_tokens: 3_000,
+            on_client_cancel: OnClientCancel::default(),
         }
     }
+}
+
+/// What becomes of a run whose client takes its request back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnClientCancel {
+    /// It goes on, and its report is there afterwards.
+    #[default]
+    Detach,
+    /// It is cancelled, with its clean-up.
+    Cancel,
 }
 
 /// What happens with a call that is not safe to repeat and was out when its process ended.

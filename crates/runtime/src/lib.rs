@@ -39,7 +39,7 @@ mod waiting;
 
 pub use approvals::ApprovalView;
 pub use clock::{Clock, SystemClock};
-pub use config::{Durability, LimitSettings, OnDivergence, OnInterrupted, Settings};
+pub use config::{Durability, LimitSettings, OnClientCancel, OnDivergence, OnInterrupted, Settings};
 pub use error::RuntimeError;
 pub use functions::NO_APPROVAL;
 pub use policy::{Condition, Effects, Person, Policy, Rule, Subject, Verdict};

@@ -62,7 +62,8 @@ impl Server {
                 ("http", session.map(|session| format!("http-{session}")))
             }
         };
-        Caller { way, session, client, peer: context.peer.clone() }
+        let cancelled = Box::pin(context.ct.clone().cancelled_owned());
+        Caller { way, session, client, peer: context.peer.clone(), cancelled }
     }
 
     /// Does `work` in a task of its own.

@@ -1,9 +1,13 @@
 //! Scripts and single calls run for a client, and runs looked at and brought on.
 
-use std::sync::{Mutex, PoisonError};
+use std::{
+    pin::Pin,
+    sync::{Mutex, PoisonError},
+};
 
 use refrain_runtime::{
-    AmendRequest, Origin, Report, ReportStatus, RunDetail, RunId, RunRequest, RunState, Runtime, RuntimeError, Take,
+    AmendRequest, OnClientCancel, Origin, Report, ReportStatus, RunDetail, RunId, RunRequest, RunState, Runtime,
+    RuntimeError, Take,
 };
 use rmcp::{Peer, RoleServer, model::CallToolResult};
 use serde_json::json;
@@ -26,9 +30,37 @@ pub(crate) struct Caller {
     /// Its name and version.
     pub(crate) client: Option<String>,
     pub(crate) peer: Peer<RoleServer>,
+    /// Is done when the request is taken back.
+    pub(crate) cancelled: Pin<Box<dyn Future<Output = ()> + Send + Sync>>,
 }
 
 impl Caller {
+    /// Waits for what comes of a run. Where the settings say so, a request that is taken back cancels it: whoever waited for it lets go,
+    /// and then it is cancelled as by anybody else.
+    async fn wait(
+        &mut self,
+        runtime: &Runtime,
+        told: &Mutex<Option<RunId>>,
+        run: impl Future<Output = Result<Report, RuntimeError>>,
+    ) -> Result<Report, RuntimeError> {
+        if runtime.settings().on_client_cancel == OnClientCancel::Detach {
+            return run.await;
+        }
+        {
+            let mut run = std::pin::pin!(run);
+            tokio::select! {
+                outcome = &mut run => return outcome,
+                () = &mut self.cancelled => {}
+            }
+            // Before it has a number there is nothing to cancel.
+            if taken(told).is_none() {
+                return run.await;
+            }
+        }
+        let id = taken(told).ok_or_else(|| RuntimeError::Bug { what: "a run has lost its number".to_owned() })?;
+        runtime.cancel(id, Take::IfFree, Some("the client took its request back".to_owned())).await
+    }
+
     fn origin(&self, direct: bool) -> Origin {
         let asks = person::can_be_asked(&self.peer);
         Origin { way: self.way.into(), client: self.client.clone(), asks, direct, config: None }
@@ -36,7 +68,7 @@ impl Caller {
 }
 
 /// `run_code`.
-pub(crate) async fn run_code(runtime: &Runtime, asked: RunCode, caller: Caller) -> CallToolResult {
+pub(crate) async fn run_code(runtime: &Runtime, asked: RunCode, mut caller: Caller) -> CallToolResult {
     let origin = caller.origin(false);
     let tokens = asked.max_output_tokens;
     if let Some(old) = &asked.amend {
@@ -44,7 +76,8 @@ pub(crate) async fn run_code(runtime: &Runtime, asked: RunCode, caller: Caller) 
         return match runtime.find_run(old).await {
             Ok(old) => {
                 let told = Mutex::new(None);
-                let outcome = runtime.amend(old, request, &|id| note(&told, id)).await;
+                let on_start = |id| note(&told, id);
+                let outcome = caller.wait(runtime, &told, runtime.amend(old, request, &on_start)).await;
                 answer(runtime, outcome, taken(&told), &caller, tokens).await
             }
             Err(error) => result(format!("nothing was run: {error}"), None, true),
@@ -58,12 +91,13 @@ pub(crate) async fn run_code(runtime: &Runtime, asked: RunCode, caller: Caller) 
         ..RunRequest::new(asked.code, origin)
     };
     let told = Mutex::new(None);
-    let outcome = runtime.run(request, &|id| note(&told, id)).await;
+    let on_start = |id| note(&told, id);
+    let outcome = caller.wait(runtime, &told, runtime.run(request, &on_start)).await;
     answer(runtime, outcome, taken(&told), &caller, tokens).await
 }
 
 /// `run_tool`: one call by itself. Everything that makes a call of a script durable, and judges it, is for this one as well.
-pub(crate) async fn run_tool(runtime: &Runtime, asked: RunTool, caller: Caller) -> CallToolResult {
+pub(crate) async fn run_tool(runtime: &Runtime, asked: RunTool, mut caller: Caller) -> CallToolResult {
     let catalog = runtime.catalog().await;
     let script = match catalog.find(&asked.path) {
         Ok(tool) => format!("return await {}(args);", catalog.call_in(tool, runtime.settings().dialect)),
@@ -71,7 +105,8 @@ pub(crate) async fn run_tool(runtime: &Runtime, asked: RunTool, caller: Caller) 
     };
     let request = RunRequest { args: asked.args, ..RunRequest::new(script, caller.origin(true)) };
     let told = Mutex::new(None);
-    let outcome = runtime.run(request, &|id| note(&told, id)).await.map(|mut report| {
+    let on_start = |id| note(&told, id);
+    let outcome = caller.wait(runtime, &told, runtime.run(request, &on_start)).await.map(|mut report| {
         if let Some(error) = &mut report.error {
             // Places in a script that nobody wrote help nobody.
             (error.line, error.column, error.frame, error.stack) = (None, None, None, None);
@@ -82,10 +117,11 @@ pub(crate) async fn run_tool(runtime: &Runtime, asked: RunTool, caller: Caller) 
 }
 
 /// `resume_run`: brings a run on, and asks the person for what it waits for.
-pub(crate) async fn resume_run(runtime: &Runtime, asked: OneRun, caller: Caller) -> CallToolResult {
+pub(crate) async fn resume_run(runtime: &Runtime, asked: OneRun, mut caller: Caller) -> CallToolResult {
     match runtime.find_run(&asked.run_id).await {
         Ok(id) => {
-            let outcome = runtime.resume(id, Take::IfFree).await;
+            let told = Mutex::new(Some(id));
+            let outcome = caller.wait(runtime, &told, runtime.resume(id, Take::IfFree)).await;
             answer(runtime, outcome, Some(id), &caller, asked.max_output_tokens).await
         }
         Err(error) => result(error.to_string(), None, true),

@@ -71,6 +71,9 @@ impl Document {
     }
 }
 
+/// A table in a list, and where it stands.
+type Row<'a> = (&'a dyn TableLike, Option<Range<usize>>);
+
 /// One table of a file.
 #[derive(Clone)]
 pub(crate) struct Table<'a> {
@@ -191,7 +194,7 @@ impl<'a> Table<'a> {
     /// Reads a list of tables, `[[key]]` or inline.
     pub(crate) fn rows(&self, key: &str) -> Vec<Self> {
         let Some(item) = self.items.get(key) else { return Vec::new() };
-        let rows: Option<Vec<(&dyn TableLike, Option<Range<usize>>)>> = match item {
+        let rows: Option<Vec<Row<'_>>> = match item {
             Item::ArrayOfTables(tables) => {
                 Some(tables.iter().map(|table| (table as &dyn TableLike, table.span())).collect())
             }

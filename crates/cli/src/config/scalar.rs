@@ -2,7 +2,7 @@
 
 use std::{ops::RangeInclusive, path::Path, sync::Arc, time::Duration};
 
-use refrain_runtime::{DIALECTS, Durability, OnDivergence, OnInterrupted, Person, Settings};
+use refrain_runtime::{DIALECTS, Durability, OnClientCancel, OnDivergence, OnInterrupted, Person, Settings};
 use serde_json::Value;
 
 use super::{
@@ -20,8 +20,7 @@ pub(crate) const SECTIONS: &[&str] =
 /// Sections of releases to come.
 pub(crate) const LATER_SECTIONS: &[&str] = &[];
 /// Keys of releases to come.
-const LATER: &[(&str, &[&str])] =
-    &[("limits", &["in_flight", "max_output_tokens"]), ("sandbox", &["isolation"]), ("serve", &["on_client_cancel"])];
+const LATER: &[(&str, &[&str])] = &[("limits", &["in_flight", "max_output_tokens"]), ("sandbox", &["isolation"])];
 
 /// Ten years.
 const MOST_DEADLINE_MS: u64 = 10 * 366 * 24 * 60 * 60 * 1000;
@@ -32,6 +31,7 @@ const DURABILITY_WORDS: &[(&str, usize)] = &[("effects", 0), ("power", 1), ("pro
 const DURABILITIES: &[Durability] = &[Durability::Effects, Durability::Power, Durability::Process];
 
 const INTERRUPTED: &[(&str, usize)] = &[("error", 0), ("ask", 1)];
+const CLIENT_CANCEL: &[(&str, usize)] = &[("detach", 0), ("cancel", 1)];
 const PERSON: &[(&str, usize)] = &[("auto", 0), ("yes", 1), ("no", 2)];
 const DIVERGENCE: &[(&str, usize)] = &[("park", 0), ("fail", 1)];
 
@@ -229,6 +229,16 @@ const SCALARS: &[Scalar] = &[
         |all| milliseconds(all.slice),
         |all, n| all.slice = Duration::from_millis(n),
     ),
+    // What becomes of a run whose client takes its request back. Since 0.1.
+    Scalar {
+        section: "serve",
+        key: "on_client_cancel",
+        kind: Kind::Word {
+            words: CLIENT_CANCEL,
+            get: |all| usize::from(all.on_client_cancel == OnClientCancel::Cancel),
+            set: |all, n| all.on_client_cancel = [OnClientCancel::Detach, OnClientCancel::Cancel][n],
+        },
+    },
     // What the description of `run_code` may take, in tokens of four bytes. The guide in it takes about 500. Since 0.1.
     whole(
         "serve",

@@ -67,6 +67,35 @@ async fn a_cancelled_request_ends_the_answer_and_not_the_run() {
     session.end().await;
 }
 
+#[tokio::test]
+async fn a_request_that_is_taken_back_cancels_its_run_where_the_settings_say_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut settings = settings(tools(folder.path()));
+    settings.on_client_cancel = refrain_runtime::OnClientCancel::Cancel;
+    let runtime = Arc::new(Runtime::new(settings));
+    let session = Session::over(Arc::clone(&runtime)).await;
+    let code = "try { await tools.sh.wait({}) } finally { text('cleaned') }";
+    let arguments = json!({ "code": code }).as_object().unwrap().clone();
+    let params = CallToolRequestParams::new("run_code").with_arguments(arguments);
+    let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
+    let handle = session.client.send_cancellable_request(request, PeerRequestOptions::no_options()).await.unwrap();
+    eventually(|| folder.path().join("began").exists()).await;
+    handle.cancel(Some("no longer needed".into())).await.unwrap();
+    let run = loop {
+        let run = runtime.runs(1, None).await.unwrap().runs.remove(0);
+        if run.status.is_over() {
+            break run;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(5)).await;
+    };
+    assert_eq!(run.status, RunState::Cancelled);
+    let report = runtime.show(run.run_id).await.unwrap().report.unwrap();
+    assert_eq!(report.text, "cleaned");
+    assert!(report.notes[0].message.contains("the client took its request back"), "{:?}", report.notes);
+    assert!(!folder.path().join("done").exists(), "its tool ends with it");
+    session.end().await;
+}
+
 /// Sends lines, closes the stream, and returns the answers and how serving ended.
 async fn raw(lines: &[&str]) -> (Vec<Value>, Result<(), ServeError>) {
     let (server, (read, mut write)) = serve(Arc::new(Runtime::new(settings(Vec::new()))));

@@ -156,6 +156,28 @@ async fn what_the_person_puts_away_stays_open_and_is_asked_again_by_resume_run()
     talk.end().await;
 }
 
+#[tokio::test]
+async fn a_plan_is_asked_for_as_a_whole() {
+    let mut settings = asking();
+    settings.policy = Arc::default();
+    let yes = (ElicitationAction::Accept, json!({"approve": true}));
+    let client = client(&[yes.clone(), (ElicitationAction::Decline, Value::Null)]);
+    let talk = Talk::over(Arc::new(Runtime::new(settings)), client.clone()).await;
+    let code = "const [a, b] = await Promise.all([tools.sh.put({ a: '1' }), tools.sh.put({ a: '2' })]);
+        return [a, b, await tools.sh.put({ a: a + b }).catch((e) => e.code)]";
+    let (text, report, _) = talk.call("run_code", json!({ "code": code, "plan": true })).await;
+    assert_eq!(report["result"], json!(["1", "2", "denied"]), "{text}");
+    let asked = client.asked.lock().unwrap().clone();
+    assert_eq!(
+        asked.iter().map(|it| it["message"].as_str().unwrap()).collect::<Vec<_>>(),
+        [
+            "A script plans these 2 calls, and would make all of them:\n- `sh.put` {\"a\":\"1\"}\n- `sh.put` {\"a\":\"2\"}",
+            "A script plans these 1 calls, and would make all of them:\n- `sh.put` {\"a\":\"12\"}",
+        ]
+    );
+    talk.end().await;
+}
+
 /// A model that could say yes for the person would make the question worthless.
 #[tokio::test]
 async fn without_a_person_a_call_waits_and_no_argument_of_a_tool_agrees_to_it() {
