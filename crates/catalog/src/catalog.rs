@@ -125,6 +125,13 @@ impl Catalog {
         Self { tools, sources, idents, flat: Made::default(), index: Made::default() }
     }
 
+    /// Returns the catalog without some sources.
+    #[must_use]
+    pub fn without(&self, is_hidden: impl Fn(&str) -> bool) -> Self {
+        let tools = self.tools.iter().filter(|tool| !is_hidden(&tool.source)).cloned().collect();
+        Self::new(tools, self.sources.iter().filter(|source| !is_hidden(&source.name)).cloned().collect())
+    }
+
     /// Returns all tools, sources by name and tools by name.
     #[must_use]
     pub fn tools(&self) -> &[Tool] {

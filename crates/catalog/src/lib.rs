@@ -58,7 +58,7 @@ pub use observed::{Observed, Seen, Shape};
 pub use process::guard_main;
 pub use search::{Found, Hit, Query};
 pub use settings::{
-    Answer, CommandSettings, CommandTool, CommandToolSettings, Elicit, Environment, Functions, McpHttpSettings,
+    Answer, CommandSettings, CommandTool, CommandToolSettings, Elicit, Environment, Expose, Functions, McpHttpSettings,
     McpSettings, OnMismatch, Output, OutputFormat, Proxies, Question, Secrets, SharedFunctions, SourceKind,
     SourceSettings, ToolOverride, Trust,
 };

@@ -32,6 +32,8 @@ pub struct SourceSettings {
     pub exclude: Vec<Glob>,
     /// How far the source's own claims are believed. Default: not at all.
     pub trust_annotations: Trust,
+    /// To whom its tools are offered. Default: to scripts.
+    pub expose: Expose,
     /// Calls at one time; more wait their turn. Default 32.
     pub max_in_flight: usize,
     /// How long the source may take until it has listed its tools. Default 10 s.
@@ -67,6 +69,7 @@ impl SourceSettings {
             include: Vec::new(),
             exclude: Vec::new(),
             trust_annotations: Trust::None,
+            expose: Expose::default(),
             max_in_flight: 32,
             connect_timeout: Duration::from_secs(10),
             call_idle_timeout: None,
@@ -207,6 +210,20 @@ pub enum Trust {
     Effect,
     /// What is said to be repeatable counts as that, too.
     All,
+}
+
+/// To whom the tools of a source are offered by a server.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Expose {
+    /// To scripts.
+    #[default]
+    Code,
+    /// By themselves, and not to the scripts of clients.
+    Direct,
+    /// To both.
+    Both,
+    /// To scripts, and by themselves as well where they are few.
+    Auto,
 }
 
 /// What becomes of a result that contradicts the schema which its tool declares.

@@ -45,9 +45,9 @@ pub use functions::NO_APPROVAL;
 pub use policy::{Condition, Effects, Person, Policy, Rule, Subject, Verdict};
 pub use refrain_catalog::{
     Answer, Asked, CallError, Catalog, CommandSettings, CommandTool, CommandToolSettings, DECLARATION_MARK, DIALECTS,
-    DeclarationFile, Description, Diagnosis, Dialect, Effect, Elicit, Environment, ErrorCode, Found, Functions, Glob,
-    Hit, McpHttpSettings, McpSettings, Observed, OnMismatch, Output, OutputFormat, Permission, Query, Question, Replay,
-    Retry, Secrets, SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool,
+    DeclarationFile, Description, Diagnosis, Dialect, Effect, Elicit, Environment, ErrorCode, Expose, Found, Functions,
+    Glob, Hit, McpHttpSettings, McpSettings, Observed, OnMismatch, Output, OutputFormat, Permission, Query, Question,
+    Replay, Retry, Secrets, SettingsError, SharedFunctions, SourceKind, SourceSettings, SourceStatus, Status, Tool,
     ToolOverride, Trust, Unresolved, demo, escaped, guard_main,
 };
 pub use refrain_engine::{EngineError, Language};

@@ -120,11 +120,10 @@ impl Policy {
     fn default_of(&self, subject: &Subject<'_>) -> Verdict {
         let path = subject.tool.path();
         let of = |permission, who: &str| Verdict { permission, who: who.to_owned(), is_default: true, fix: None };
-        let is_agent = !matches!(subject.origin.way.as_str(), "cli" | "direct" | "");
         let is_far = subject.origin.way == "http";
         match subject.tool.effect {
             Effect::Read => of(Permission::Allow, "it only reads"),
-            _ if !is_agent => of(Permission::Allow, "whoever typed the command agreed"),
+            _ if !subject.origin.is_agent() => of(Permission::Allow, "whoever typed the command agreed"),
             Effect::Write if is_far => of(Permission::Ask, "no rule allows it"),
             Effect::Write => of(Permission::Allow, "no rule is against it"),
             Effect::Destructive if self.has_person(subject.origin) => of(Permission::Ask, "it is destructive"),

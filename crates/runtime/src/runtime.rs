@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use refrain_catalog::{Catalog, Diagnosis, Dialect, Observed, SourceStatus, Sources};
+use refrain_catalog::{Catalog, Diagnosis, Dialect, Expose, Observed, SourceStatus, Sources};
 use refrain_engine::{
     Engine, Prepared, Sandbox, Start,
     source::{self, Facts},
@@ -370,6 +370,19 @@ impl Runtime {
     /// All tools as they are now. Sources that were never connected are connected and waited for.
     pub async fn catalog(&self) -> Arc<Catalog> {
         self.sources.catalog(SOURCES_WAIT).await
+    }
+
+    /// The part of a catalog that scripts of clients see: without sources whose tools are offered only by themselves.
+    #[must_use]
+    pub fn for_scripts(&self, catalog: Arc<Catalog>) -> Arc<Catalog> {
+        let is_hidden = |name: &str| {
+            self.settings.sources.iter().any(|source| source.name == name && source.expose == Expose::Direct)
+        };
+        if catalog.sources().iter().any(|source| is_hidden(&source.name)) {
+            Arc::new(catalog.without(is_hidden))
+        } else {
+            catalog
+        }
     }
 
     /// As [`catalog`](Self::catalog), but waits so long. Asked again, it goes on waiting for those that have not answered.

@@ -23,6 +23,7 @@
 mod arguments;
 mod artifact;
 mod cut;
+mod direct;
 mod discover;
 mod error;
 mod http;

@@ -8,17 +8,18 @@ use std::sync::{Arc, Weak};
 use rmcp::{
     ErrorData, RoleServer, ServerHandler,
     model::{
-        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, ListToolsResult,
-        PaginatedRequestParams, ServerCapabilities, ServerConfig,
+        CallToolRequestParams, CallToolResponse, CallToolResult, ContentBlock, Implementation, JsonObject,
+        ListToolsResult, PaginatedRequestParams, ServerCapabilities, ServerConfig, Tool,
     },
     service::RequestContext,
 };
 use serde_json::Value;
 
-use refrain_runtime::Runtime;
+use refrain_runtime::{Catalog, Runtime};
 
 use crate::{
     arguments::{BadArguments, DescribeTools, OneRun, ReadArtifact, RunCode, RunTool, SearchTools},
+    direct,
     discover::{self, Answer},
     runs::{self, Caller},
     tasks::{BrokenOff, Tasks},
@@ -91,7 +92,13 @@ impl ServerHandler for Server {
         let runtime = self.runtime()?;
         let work = async move {
             let settings = runtime.settings();
-            tools::list(&*runtime.catalog().await, settings.dialect, settings.prompt_tokens)
+            let catalog = runtime.catalog().await;
+            let scripts = runtime.for_scripts(Arc::clone(&catalog));
+            let mut list = tools::list(&scripts, settings.dialect, settings.prompt_tokens);
+            let room = direct_room(&list);
+            let offered = direct::offered(&catalog, &settings.sources, room);
+            list.extend(offered.iter().map(|(name, tool)| direct::entry(name, tool)));
+            list
         };
         let list = self.tasks.run(work).await;
         Ok(ListToolsResult::with_all_items(list.map_err(broken)?))
@@ -129,7 +136,7 @@ impl ServerHandler for Server {
             tools::SEARCH_TOOLS => match SearchTools::parse(arguments) {
                 Ok(asked) => {
                     let work =
-                        async move { discover::search(&*runtime.catalog().await, runtime.settings().dialect, &asked) };
+                        async move { discover::search(&*scripts(&runtime).await, runtime.settings().dialect, &asked) };
                     answered(self.work(work).await?)
                 }
                 Err(error) => refused(&error),
@@ -137,13 +144,19 @@ impl ServerHandler for Server {
             tools::DESCRIBE_TOOLS => match DescribeTools::parse(arguments) {
                 Ok(asked) => {
                     let work = async move {
-                        discover::describe(&*runtime.catalog().await, runtime.settings().dialect, &asked)
+                        discover::describe(&*scripts(&runtime).await, runtime.settings().dialect, &asked)
                     };
                     answered(self.work(work).await?)
                 }
                 Err(error) => refused(&error),
             },
             other => {
+                let (name, args) = (other.to_owned(), arguments.unwrap_or_default());
+                if let Some(result) =
+                    self.work(async move { call_directly(&runtime, &name, args, caller).await }).await?
+                {
+                    return Ok(result.into());
+                }
                 let names = tools::NAMES.map(|name| format!("`{name}`")).join(", ");
                 let message = format!(
                     "there is no tool `{other}`; there are {names}. Tools of sources are called by a script of `run_code`, or \
@@ -154,6 +167,26 @@ impl ServerHandler for Server {
         };
         Ok(result.into())
     }
+}
+
+/// What scripts of clients see.
+async fn scripts(runtime: &Runtime) -> Arc<Catalog> {
+    runtime.for_scripts(runtime.catalog().await)
+}
+
+/// What the entry of `run_code` takes, in bytes.
+fn direct_room(list: &[Tool]) -> usize {
+    list.first().and_then(|tool| tool.description.as_ref()).map_or(0, |description| description.len())
+}
+
+/// Calls a tool that is offered by itself. None where there is no such tool.
+async fn call_directly(runtime: &Runtime, name: &str, args: JsonObject, caller: Caller) -> Option<CallToolResult> {
+    let catalog = runtime.catalog().await;
+    let settings = runtime.settings();
+    let list = tools::list(&runtime.for_scripts(Arc::clone(&catalog)), settings.dialect, settings.prompt_tokens);
+    let offered = direct::offered(&catalog, &settings.sources, direct_room(&list));
+    let (_, tool) = offered.into_iter().find(|(other, _)| other == name)?;
+    Some(runs::run_direct(runtime, tool, args, caller).await)
 }
 
 fn answered(answer: Answer) -> CallToolResult {

@@ -7,16 +7,19 @@ use std::{
 
 use refrain_runtime::{
     AmendRequest, OnClientCancel, Origin, Report, ReportStatus, RunDetail, RunId, RunRequest, RunState, Runtime,
-    RuntimeError, Take,
+    RuntimeError, Take, Tool,
 };
-use rmcp::{Peer, RoleServer, model::CallToolResult};
+use rmcp::{
+    Peer, RoleServer,
+    model::{CallToolResult, JsonObject},
+};
 use serde_json::json;
 
 use crate::{
-    arguments::{OneRun, ReadArtifact, RunCode, RunTool},
+    arguments::{DEFAULT_OUTPUT_TOKENS, OneRun, ReadArtifact, RunCode, RunTool},
     artifact,
     cut::Budget,
-    images,
+    direct, images,
     mcp::result,
     person, render, structured,
 };
@@ -99,11 +102,36 @@ pub(crate) async fn run_code(runtime: &Runtime, asked: RunCode, mut caller: Call
 /// `run_tool`: one call by itself. Everything that makes a call of a script durable, and judges it, is for this one as well.
 pub(crate) async fn run_tool(runtime: &Runtime, asked: RunTool, mut caller: Caller) -> CallToolResult {
     let catalog = runtime.catalog().await;
-    let script = match catalog.find(&asked.path) {
-        Ok(tool) => format!("return await {}(args);", catalog.call_in(tool, runtime.settings().dialect)),
+    let tool = match catalog.find(&asked.path) {
+        Ok(tool) => tool,
         Err(unknown) => return result(format!("nothing was called: {unknown}"), None, true),
     };
-    let request = RunRequest { args: asked.args, ..RunRequest::new(script, caller.origin(true)) };
+    let (outcome, id) =
+        call(runtime, &catalog.call_in(tool, runtime.settings().dialect), asked.args, &mut caller).await;
+    answer(runtime, outcome, id, &caller, asked.max_output_tokens).await
+}
+
+/// A call of a tool that is offered by itself, with the answer that its own server would give.
+pub(crate) async fn run_direct(runtime: &Runtime, tool: &Tool, args: JsonObject, mut caller: Caller) -> CallToolResult {
+    let catalog = runtime.catalog().await;
+    let (outcome, id) = call(runtime, &catalog.call_in(tool, runtime.settings().dialect), args, &mut caller).await;
+    match outcome {
+        Ok(report) => {
+            let report = person::ask(runtime, &caller.peer, caller.client.as_deref(), report).await;
+            direct::answer(tool, report, Budget::of_tokens(DEFAULT_OUTPUT_TOKENS))
+        }
+        failed => answer(runtime, failed, id, &caller, DEFAULT_OUTPUT_TOKENS).await,
+    }
+}
+
+async fn call(
+    runtime: &Runtime,
+    expression: &str,
+    args: JsonObject,
+    caller: &mut Caller,
+) -> (Result<Report, RuntimeError>, Option<RunId>) {
+    let script = format!("return await {expression}(args);");
+    let request = RunRequest { args, ..RunRequest::new(script, caller.origin(true)) };
     let told = Mutex::new(None);
     let on_start = |id| note(&told, id);
     let outcome = caller.wait(runtime, &told, runtime.run(request, &on_start)).await.map(|mut report| {
@@ -113,7 +141,7 @@ pub(crate) async fn run_tool(runtime: &Runtime, asked: RunTool, mut caller: Call
         }
         report
     });
-    answer(runtime, outcome, taken(&told), &caller, asked.max_output_tokens).await
+    (outcome, taken(&told))
 }
 
 /// `resume_run`: brings a run on, and asks the person for what it waits for.

@@ -323,7 +323,7 @@ fn report_schema() -> Value {
     })
 }
 
-fn object(schema: Value) -> Arc<JsonObject> {
+pub(crate) fn object(schema: Value) -> Arc<JsonObject> {
     match schema {
         Value::Object(map) => Arc::new(map),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) | Value::Array(_) => Arc::default(),

@@ -6,8 +6,8 @@ use std::{
 };
 
 use refrain_runtime::{
-    CommandSettings, Glob, McpHttpSettings, McpSettings, OnMismatch, Secrets as Hidden, SourceKind, SourceSettings,
-    Trust, demo,
+    CommandSettings, Expose, Glob, McpHttpSettings, McpSettings, OnMismatch, Secrets as Hidden, SourceKind,
+    SourceSettings, Trust, demo,
 };
 
 use super::{
@@ -24,6 +24,7 @@ const COMMON: &[&str] = &[
     "include",
     "exclude",
     "trust_annotations",
+    "expose",
     "coerce_arguments",
     "apply_defaults",
     "max_in_flight",
@@ -36,7 +37,7 @@ const COMMON: &[&str] = &[
     "tools",
 ];
 /// Keys of releases to come.
-const LATER: &[&str] = &["auth", "expose", "login_timeout_ms"];
+const LATER: &[&str] = &["auth", "login_timeout_ms"];
 const TYPES: &[&str] = &["mcp", "command", "demo"];
 const LATER_TYPES: &[&str] = &["openapi", "aoi", "http", "graphql", "agent"];
 
@@ -158,6 +159,8 @@ fn common(table: &Table<'_>, makes_tools: bool, source: &mut SourceSettings) {
     let time = |key| table.whole(key, 1..=MOST_MS).map(Duration::from_millis);
     source.include = globs("include");
     source.exclude = globs("exclude");
+    let expose = [("code", Expose::Code), ("direct", Expose::Direct), ("both", Expose::Both), ("auto", Expose::Auto)];
+    source.expose = table.choice("expose", &expose).unwrap_or(source.expose);
     let trust = [("none", Trust::None), ("effect", Trust::Effect), ("all", Trust::All)];
     source.trust_annotations = table.choice("trust_annotations", &trust).unwrap_or(source.trust_annotations);
     source.coerce_arguments = table.flag("coerce_arguments").unwrap_or(source.coerce_arguments);

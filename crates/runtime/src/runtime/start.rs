@@ -127,6 +127,14 @@ pub struct Origin {
     pub config: Option<String>,
 }
 
+impl Origin {
+    /// Whether it came from a client of a server, and not from a person at a terminal.
+    #[must_use]
+    pub fn is_agent(&self) -> bool {
+        matches!(self.way.as_str(), "mcp" | "http")
+    }
+}
+
 /// What tells the caller a run's id before the script starts.
 type OnStart<'a> = &'a (dyn Fn(RunId) + Send + Sync);
 
@@ -154,7 +162,7 @@ impl Runtime {
     /// [`RuntimeError::Journal`] and [`RuntimeError::Engine`]. When `on_start` was called, the run can be resumed.
     pub async fn run(&self, request: RunRequest, on_start: OnStart<'_>) -> Result<Report, RuntimeError> {
         let dialect = request.dialect.or(self.settings.dialect);
-        let ready = match self.ready(&request.script, dialect, request.timeout_ms).await? {
+        let ready = match self.ready(&request.script, &request.origin, dialect, request.timeout_ms).await? {
             Ok(ready) => ready,
             Err(report) => return Ok(*report),
         };
@@ -195,7 +203,7 @@ impl Runtime {
     ) -> Result<Report, RuntimeError> {
         let journal = self.journal().await?;
         let dialect = dialect_of(old, &*start_of(old, journal.read(old).await?.first())?)?;
-        let ready = match self.ready(&request.script, dialect, None).await? {
+        let ready = match self.ready(&request.script, &request.origin, dialect, None).await? {
             Ok(ready) => ready,
             Err(report) => return Ok(*report),
         };
@@ -257,6 +265,7 @@ impl Runtime {
     async fn ready(
         &self,
         script: &str,
+        origin: &Origin,
         dialect: Option<&'static Dialect>,
         timeout_ms: Option<u64>,
     ) -> Result<Result<Ready, Box<Report>>, RuntimeError> {
@@ -268,6 +277,7 @@ impl Runtime {
             tokio::join!(self.journal(), self.engine(), self.catalog_for(script, &read.facts, dialect));
         journal?;
         let (engine, _) = engine?;
+        let catalog = if origin.is_agent() && !origin.direct { self.for_scripts(catalog) } else { catalog };
         let remarks = self.remarks(engine, &read, &catalog, dialect).await?;
         if let Some(error) = preflight::refusal(script, &remarks.findings) {
             return Ok(Err(Box::new(Report::refused(error, remarks.notes()))));

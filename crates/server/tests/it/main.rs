@@ -2,6 +2,7 @@
 #![expect(clippy::unwrap_used, reason = "a panic is how a test fails")]
 
 mod calls;
+mod direct;
 mod discovery;
 mod hangup;
 mod http;
