@@ -33,7 +33,7 @@ fn the_commands_for_tools_run_as_printed() {
 /// The other sources of the example need a network.
 #[test]
 fn the_example_of_a_command_tool_gives_what_is_said() {
-    let toml = blocks("toml").remove(0);
+    let toml = blocks("toml").into_iter().find(|toml| toml.contains("[sources.disk]")).unwrap();
     let own = &toml[toml.find("[sources.disk]").unwrap()..];
     let place = Place::with_config(own);
     place.write("sizes.ts", &blocks("ts")[0]);
@@ -44,6 +44,22 @@ fn the_example_of_a_command_tool_gives_what_is_said() {
     let shown = place.run(&["tools", "show", "disk.usage", "--output", "json"]).expect(0).json();
     let output = shown["output"].as_str().unwrap();
     assert!(readme().contains(&format!("`{output}`")), "{output}");
+}
+
+#[test]
+fn the_example_of_rules_decides_as_it_says() {
+    let rules = blocks("toml").into_iter().find(|toml| toml.contains("[[policy.rules]]")).unwrap();
+    let tools = "[sources.github]\ntype = \"command\"\n[sources.github.tools.delete_repo]\ncommand = [\"false\"]\n\
+                 [sources.github.tools.push]\ncommand = [\"true\"]\n";
+    let place = Place::with_config(&format!("{rules}\n{tools}"));
+    let outcome = |words: &[&str]| {
+        let told = place.run(&[&["policy", "test"], words, &["--output", "json"]].concat()).expect(0).json();
+        told["outcome"].as_str().unwrap().to_owned()
+    };
+    assert_eq!(outcome(&["github.delete_repo", "repo=any"]), "deny");
+    assert_eq!(outcome(&["github.push", "repo=prod"]), "ask");
+    assert_eq!(outcome(&["github.push", "repo=test"]), "allow");
+    assert_eq!(outcome(&["github.push", "repo=test", "--calls", "21"]), "ask");
 }
 
 /// When this changes, so do the README and the declarations of `ask`.
