@@ -104,6 +104,9 @@ impl CommandError {
     fn hint(&self, run: Option<RunId>) -> Option<String> {
         match self {
             Self::Usage { hint: Some(hint), .. } | Self::Failed { hint: Some(hint), .. } => Some(hint.clone()),
+            Self::Runtime(RuntimeError::NotWaiting { run, .. }) => {
+                Some(format!("`refrain runs show {run}` tells what it waits for, and the command for each"))
+            }
             Self::Runtime(_) | Self::Stopped => run.map(|run| format!("go on with `refrain runs resume {run}`")),
             Self::Usage { hint: None, .. }
             | Self::Failed { hint: None, .. }

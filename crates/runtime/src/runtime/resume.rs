@@ -219,7 +219,7 @@ fn may_decide(run_id: RunId, run: &Run, decision: &Decision) -> Result<(), Runti
             Err(refused(format!("it waits for a {}, which nobody approves", asked.kind.as_str())))
         }
         (WaitingKind::Question, Decided::Unknown) | (WaitingKind::Interrupted, _) => Ok(()),
-        (WaitingKind::Question, Decided::Again) => Err(refused("it is a question, which is answered".to_owned())),
+        (WaitingKind::Question, Decided::Again) => Err(refused("it is a question: give it a value".to_owned())),
         (kind, _) => Err(refused(format!("it waits for a {}, of which nobody decides", kind.as_str()))),
     }
 }
