@@ -82,6 +82,12 @@ impl Runtime {
         if journal.summary(id).await?.state.is_over()
             && let Some(report) = over().await?
         {
+            // An answer that nobody waits for any more must not look as if it had been taken.
+            if let Why::Decided(decisions) = &why
+                && let Some(Decision { call, .. }) = decisions.first()
+            {
+                return Err(RuntimeError::NotWaiting { run: id, call: *call, what: "it is over".to_owned() });
+            }
             return Ok(report);
         }
         let lease = match journal.acquire(id, take, self.clock.now_ms()).await {

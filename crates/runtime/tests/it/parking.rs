@@ -121,6 +121,8 @@ async fn a_question_waits_for_its_answer_and_no_other() {
     assert_eq!(waits(&answer(&host, id, 2, given(json!("Bo"))).await.unwrap()), [(WaitingKind::Question, Some(1))]);
     let report = answer(&host, id, 1, given(json!(true))).await.unwrap();
     assert_eq!(value(&report).unwrap(), json!([true, "Bo", 1]));
+    let late = answer(&host, id, 1, given(json!(false))).await.unwrap_err();
+    assert!(late.to_string().ends_with("it is over"), "{late}");
     let detail = host.runtime.show(id).await.unwrap();
     assert!(detail.journal.iter().any(|record| record.fields["by"] == "ann"), "{:?}", detail.journal);
 }
