@@ -27,10 +27,12 @@ impl Backoff {
     /// It failed.
     pub(crate) fn failed(&mut self, now: Instant) {
         self.failures = self.failures.saturating_add(1);
-        self.until = self.failures.checked_sub(self.forgiven + 1).map(|doublings| {
+        let until = self.failures.checked_sub(self.forgiven + 1).map(|doublings| {
             let longer = 2u32.checked_pow(doublings).and_then(|times| FIRST.checked_mul(times));
             now + longer.map_or(LONGEST, |rest| rest.min(LONGEST))
         });
+        // What was asked for stays asked for.
+        self.until = self.until.max(until);
     }
 
     /// It asks to be left alone for that long.
@@ -70,6 +72,20 @@ mod tests {
         let mut backoff = Backoff::forgiving(0);
         backoff.failed(now);
         assert_eq!(backoff.rest(now + FIRST), Duration::ZERO);
+        backoff.worked();
+        assert_eq!(backoff.rest(now), Duration::ZERO);
+    }
+
+    #[test]
+    fn what_was_asked_for_is_not_shortened_by_a_failure_and_ends_with_a_success() {
+        let now = Instant::now();
+        let mut backoff = Backoff::default();
+        backoff.failed(now);
+        backoff.rest_for(Duration::from_secs(40), now);
+        backoff.failed(now);
+        assert_eq!(backoff.rest(now).as_secs(), 40);
+        backoff.rest_for(Duration::from_secs(5), now);
+        assert_eq!(backoff.rest(now).as_secs(), 40);
         backoff.worked();
         assert_eq!(backoff.rest(now), Duration::ZERO);
     }

@@ -96,7 +96,7 @@ pub struct AskedCall {
     pub key: Option<String>,
     /// When a timer is due, or an approval is too late, in milliseconds since the epoch. A crash does not move it.
     pub due_ms: Option<i64>,
-    /// Why it could not simply leave: `ask`, only after a person agreed; `deny` and `direct`, not at all.
+    /// Why it could not simply leave: `ask`, only after a person agreed; `deny`, not at all.
     pub permission: Option<String>,
     /// What in the policy said so, or let a write through.
     pub rule: Option<String>,

@@ -40,16 +40,25 @@ impl Runtime {
     ///
     /// [`RuntimeError::Journal`].
     pub async fn approvals(&self) -> Result<Vec<ApprovalView>, RuntimeError> {
-        let journal = self.journal().await?;
         let mut all = Vec::new();
-        for open in journal.open_runs().await? {
+        for open in self.journal().await?.open_runs().await? {
             if open.state == RunState::Parked {
-                let summary = journal.summary(open.run).await?;
-                all.extend(waiting(open.run, &journal.read(open.run).await?, summary.session, &summary.title));
+                all.extend(self.approvals_of(open.run).await?);
             }
         }
         all.sort_by_key(|one: &ApprovalView| (one.run_id, one.call));
         Ok(all)
+    }
+
+    /// The calls of one run that wait for a person, in the order in which they were made.
+    ///
+    /// # Errors
+    ///
+    /// [`RuntimeError::Journal`].
+    pub async fn approvals_of(&self, run: RunId) -> Result<Vec<ApprovalView>, RuntimeError> {
+        let journal = self.journal().await?;
+        let summary = journal.summary(run).await?;
+        Ok(waiting(run, &journal.read(run).await?, summary.session, &summary.title))
     }
 }
 

@@ -32,6 +32,7 @@ use crate::{
     waiting::Waiting,
 };
 
+mod direct;
 mod resume;
 mod start;
 mod tend;

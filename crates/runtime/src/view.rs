@@ -155,6 +155,7 @@ impl RecordView {
                         json!({
                             "call": call.call, "tool": call.tool, "args": args,
                             "effect": call.effect, "replay": call.replay, "key": call.key, "due_ms": call.due_ms,
+                            "permission": call.permission, "rule": call.rule,
                         })
                     })
                     .collect();

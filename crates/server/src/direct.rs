@@ -20,16 +20,21 @@ const MOST_NAME: usize = 64;
 /// Bytes of a description.
 const MOST_DESCRIPTION: usize = 4 << 10;
 
-/// The tools that are offered by themselves, each with the name that a client calls it by. `room` is what the entry of `run_code`
-/// takes: a source that says `auto` is offered where all such sources together take no more than that.
-pub(crate) fn offered<'a>(catalog: &'a Catalog, sources: &[SourceSettings], room: usize) -> Vec<(String, &'a Tool)> {
+/// The tools that are offered by themselves, each with the name that a client calls it by. `room` gives what the entry of
+/// `run_code` takes, where it is asked: a source that says `auto` is offered where all such sources together take no more than that.
+pub(crate) fn offered<'a>(
+    catalog: &'a Catalog,
+    sources: &[SourceSettings],
+    room: impl FnOnce() -> usize,
+) -> Vec<(String, &'a Tool)> {
     let expose = |name: &str| sources.iter().find(|source| source.name == name).map_or(Expose::Code, |it| it.expose);
     let takes = |tool: &Tool| tool.description.len() + tool.input_schema.to_string().len();
     let auto = catalog.tools().iter().filter(|tool| expose(&tool.source) == Expose::Auto).map(takes).sum::<usize>();
+    let are_few = auto > 0 && auto <= room();
     let mut taken: HashSet<String> = tools::NAMES.iter().map(|name| (*name).to_owned()).collect();
     let is_offered = |tool: &&Tool| match expose(&tool.source) {
         Expose::Direct | Expose::Both => true,
-        Expose::Auto => auto <= room,
+        Expose::Auto => are_few,
         Expose::Code => false,
     };
     let named = |tool: &'a Tool| (name(catalog, tool, &mut taken), tool);

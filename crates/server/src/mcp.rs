@@ -95,8 +95,7 @@ impl ServerHandler for Server {
             let catalog = runtime.catalog().await;
             let scripts = runtime.for_scripts(Arc::clone(&catalog));
             let mut list = tools::list(&scripts, settings.dialect, settings.prompt_tokens);
-            let room = direct_room(&list);
-            let offered = direct::offered(&catalog, &settings.sources, room);
+            let offered = direct::offered(&catalog, &settings.sources, || room(&list));
             list.extend(offered.iter().map(|(name, tool)| direct::entry(name, tool)));
             list
         };
@@ -175,7 +174,7 @@ async fn scripts(runtime: &Runtime) -> Arc<Catalog> {
 }
 
 /// What the entry of `run_code` takes, in bytes.
-fn direct_room(list: &[Tool]) -> usize {
+fn room(list: &[Tool]) -> usize {
     list.first().and_then(|tool| tool.description.as_ref()).map_or(0, |description| description.len())
 }
 
@@ -183,10 +182,13 @@ fn direct_room(list: &[Tool]) -> usize {
 async fn call_directly(runtime: &Runtime, name: &str, args: JsonObject, caller: Caller) -> Option<CallToolResult> {
     let catalog = runtime.catalog().await;
     let settings = runtime.settings();
-    let list = tools::list(&runtime.for_scripts(Arc::clone(&catalog)), settings.dialect, settings.prompt_tokens);
-    let offered = direct::offered(&catalog, &settings.sources, direct_room(&list));
+    let as_listed = || {
+        let scripts = runtime.for_scripts(Arc::clone(&catalog));
+        room(&tools::list(&scripts, settings.dialect, settings.prompt_tokens))
+    };
+    let offered = direct::offered(&catalog, &settings.sources, as_listed);
     let (_, tool) = offered.into_iter().find(|(other, _)| other == name)?;
-    Some(runs::run_direct(runtime, tool, args, caller).await)
+    Some(runs::run_direct(runtime, &catalog, tool, args, caller).await)
 }
 
 fn answered(answer: Answer) -> CallToolResult {

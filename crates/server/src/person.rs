@@ -3,10 +3,10 @@
 //! A run that waits is parked, and nobody holds it: whoever answers goes on with it, here or elsewhere. So a client that cannot ask,
 //! a person who puts the question away, and one who takes too long lose nothing; the answer then says what is waited for.
 
-use std::{collections::BTreeSet, time::Duration};
+use std::{borrow::Cow, collections::BTreeSet, time::Duration};
 
 use refrain_runtime::{
-    Decided, Decision, Json, Report, ReportStatus, Runtime, RuntimeError, Take, Waiting, WaitingKind,
+    Decided, Decision, Json, Report, ReportStatus, Runtime, RuntimeError, Take, Waiting, WaitingKind, escaped,
 };
 use rmcp::{
     Peer, RoleServer,
@@ -100,7 +100,10 @@ async fn ask_for(client: &Peer<RoleServer>, all: &[&Waiting]) -> Option<Decided>
 fn arguments(waiting: &Waiting, most: usize) -> String {
     let args = waiting.args.as_ref().map_or("", |args| args.as_str());
     let shown = &args[..args.floor_char_boundary(most)];
-    if shown.len() < args.len() { format!("{shown}… ({} bytes in all)", args.len()) } else { shown.to_owned() }
+    // What cannot be seen could show a person another call than the one that is made.
+    let shown = escaped(shown, |c| c == '\n');
+    let is_cut = most < args.len();
+    if is_cut { format!("{shown}… ({} bytes in all)", args.len()) } else { shown.into_owned() }
 }
 
 /// What is shown to a person.
@@ -144,18 +147,18 @@ fn agreement(message: String) -> Form {
 
 fn plan(all: &[&Waiting]) -> String {
     let most = MOST_SHOWN / all.len().max(1);
-    let line = |it: &&Waiting| format!("- `{}` {}", it.tool.as_deref().unwrap_or_default(), arguments(it, most));
+    let line = |it: &&Waiting| format!("- `{}` {}", tool(it), arguments(it, most));
     let lines: Vec<String> = all.iter().map(line).collect();
     format!("A script plans these {} calls, and would make all of them:\n{}", all.len(), lines.join("\n"))
 }
 
 fn approval(waiting: &Waiting) -> String {
     let why = waiting.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
-    format!(
-        "A script wants to call `{}`{why} with:\n{}",
-        waiting.tool.as_deref().unwrap_or_default(),
-        arguments(waiting, MOST_SHOWN)
-    )
+    format!("A script wants to call `{}`{why} with:\n{}", tool(waiting), arguments(waiting, MOST_SHOWN))
+}
+
+fn tool(waiting: &Waiting) -> Cow<'_, str> {
+    escaped(waiting.tool.as_deref().unwrap_or_default(), |_| false)
 }
 
 /// The form for a question. Forms are flat: what does not fit one is asked for as text.

@@ -1,19 +1,17 @@
 //! Scripts and single calls run for a client, and runs looked at and brought on.
 
-use std::{
-    pin::Pin,
-    sync::{Mutex, PoisonError},
-};
+use std::pin::Pin;
 
 use refrain_runtime::{
-    AmendRequest, OnClientCancel, Origin, Report, ReportStatus, RunDetail, RunId, RunRequest, RunState, Runtime,
-    RuntimeError, Take, Tool,
+    AmendRequest, Catalog, OnClientCancel, Origin, Report, ReportStatus, RunDetail, RunId, RunRequest, RunState,
+    Runtime, RuntimeError, Take, Tool,
 };
 use rmcp::{
     Peer, RoleServer,
     model::{CallToolResult, JsonObject},
 };
 use serde_json::json;
+use tokio::sync::watch;
 
 use crate::{
     arguments::{DEFAULT_OUTPUT_TOKENS, OneRun, ReadArtifact, RunCode, RunTool},
@@ -38,50 +36,75 @@ pub(crate) struct Caller {
 }
 
 impl Caller {
-    /// Waits for what comes of a run. Where the settings say so, a request that is taken back cancels it: whoever waited for it lets go,
-    /// and then it is cancelled as by anybody else.
+    /// Waits for what comes of a run, whose number `started` tells. Where the settings say so, a request that is taken back cancels
+    /// it: whoever waited for it lets go, and then it is cancelled as by anybody else.
     async fn wait(
         &mut self,
         runtime: &Runtime,
-        told: &Mutex<Option<RunId>>,
+        started: &Started,
         run: impl Future<Output = Result<Report, RuntimeError>>,
     ) -> Result<Report, RuntimeError> {
         if runtime.settings().on_client_cancel == OnClientCancel::Detach {
             return run.await;
         }
-        {
+        let id = {
             let mut run = std::pin::pin!(run);
             tokio::select! {
                 outcome = &mut run => return outcome,
                 () = &mut self.cancelled => {}
             }
-            // Before it has a number there is nothing to cancel.
-            if taken(told).is_none() {
-                return run.await;
+            // It may still be on its way into the journal.
+            tokio::select! {
+                outcome = &mut run => return outcome,
+                id = started.number() => id,
             }
-        }
-        let id = taken(told).ok_or_else(|| RuntimeError::Bug { what: "a run has lost its number".to_owned() })?;
+        };
         runtime.cancel(id, Take::IfFree, Some("the client took its request back".to_owned())).await
     }
 
-    fn origin(&self, direct: bool) -> Origin {
+    fn origin(&self) -> Origin {
         let asks = person::can_be_asked(&self.peer);
-        Origin { way: self.way.into(), client: self.client.clone(), asks, direct, config: None }
+        Origin { way: self.way.into(), client: self.client.clone(), asks, ..Origin::default() }
+    }
+}
+
+/// The number of a run, once it has one.
+struct Started(watch::Sender<Option<RunId>>);
+
+impl Started {
+    fn new(id: Option<RunId>) -> Self {
+        Self(watch::Sender::new(id))
+    }
+
+    fn is(&self, id: RunId) {
+        self.0.send_replace(Some(id));
+    }
+
+    fn now(&self) -> Option<RunId> {
+        *self.0.borrow()
+    }
+
+    async fn number(&self) -> RunId {
+        // The sender is ours, so the wait ends with a number or not at all.
+        match self.0.subscribe().wait_for(Option::is_some).await.ok().and_then(|id| *id) {
+            Some(id) => id,
+            None => std::future::pending().await,
+        }
     }
 }
 
 /// `run_code`.
 pub(crate) async fn run_code(runtime: &Runtime, asked: RunCode, mut caller: Caller) -> CallToolResult {
-    let origin = caller.origin(false);
+    let origin = caller.origin();
     let tokens = asked.max_output_tokens;
     if let Some(old) = &asked.amend {
         let request = AmendRequest { script: asked.code, language: asked.language, take: Take::IfFree, origin };
         return match runtime.find_run(old).await {
             Ok(old) => {
-                let told = Mutex::new(None);
-                let on_start = |id| note(&told, id);
-                let outcome = caller.wait(runtime, &told, runtime.amend(old, request, &on_start)).await;
-                answer(runtime, outcome, taken(&told), &caller, tokens).await
+                let started = Started::new(None);
+                let on_start = |id| started.is(id);
+                let outcome = caller.wait(runtime, &started, runtime.amend(old, request, &on_start)).await;
+                answer(runtime, outcome, started.now(), &caller, tokens).await
             }
             Err(error) => result(format!("nothing was run: {error}"), None, true),
         };
@@ -93,28 +116,32 @@ pub(crate) async fn run_code(runtime: &Runtime, asked: RunCode, mut caller: Call
         effects: asked.effects,
         ..RunRequest::new(asked.code, origin)
     };
-    let told = Mutex::new(None);
-    let on_start = |id| note(&told, id);
-    let outcome = caller.wait(runtime, &told, runtime.run(request, &on_start)).await;
-    answer(runtime, outcome, taken(&told), &caller, tokens).await
+    let started = Started::new(None);
+    let on_start = |id| started.is(id);
+    let outcome = caller.wait(runtime, &started, runtime.run(request, &on_start)).await;
+    answer(runtime, outcome, started.now(), &caller, tokens).await
 }
 
-/// `run_tool`: one call by itself. Everything that makes a call of a script durable, and judges it, is for this one as well.
+/// `run_tool`: one call by itself.
 pub(crate) async fn run_tool(runtime: &Runtime, asked: RunTool, mut caller: Caller) -> CallToolResult {
     let catalog = runtime.catalog().await;
     let tool = match catalog.find(&asked.path) {
         Ok(tool) => tool,
         Err(unknown) => return result(format!("nothing was called: {unknown}"), None, true),
     };
-    let (outcome, id) =
-        call(runtime, &catalog.call_in(tool, runtime.settings().dialect), asked.args, &mut caller).await;
+    let (outcome, id) = call(runtime, &catalog, tool, asked.args, &mut caller).await;
     answer(runtime, outcome, id, &caller, asked.max_output_tokens).await
 }
 
 /// A call of a tool that is offered by itself, with the answer that its own server would give.
-pub(crate) async fn run_direct(runtime: &Runtime, tool: &Tool, args: JsonObject, mut caller: Caller) -> CallToolResult {
-    let catalog = runtime.catalog().await;
-    let (outcome, id) = call(runtime, &catalog.call_in(tool, runtime.settings().dialect), args, &mut caller).await;
+pub(crate) async fn run_direct(
+    runtime: &Runtime,
+    catalog: &Catalog,
+    tool: &Tool,
+    args: JsonObject,
+    mut caller: Caller,
+) -> CallToolResult {
+    let (outcome, id) = call(runtime, catalog, tool, args, &mut caller).await;
     match outcome {
         Ok(report) => {
             let report = person::ask(runtime, &caller.peer, caller.client.as_deref(), report).await;
@@ -126,30 +153,22 @@ pub(crate) async fn run_direct(runtime: &Runtime, tool: &Tool, args: JsonObject,
 
 async fn call(
     runtime: &Runtime,
-    expression: &str,
+    catalog: &Catalog,
+    tool: &Tool,
     args: JsonObject,
     caller: &mut Caller,
 ) -> (Result<Report, RuntimeError>, Option<RunId>) {
-    let script = format!("return await {expression}(args);");
-    let request = RunRequest { args, ..RunRequest::new(script, caller.origin(true)) };
-    let told = Mutex::new(None);
-    let on_start = |id| note(&told, id);
-    let outcome = caller.wait(runtime, &told, runtime.run(request, &on_start)).await.map(|mut report| {
-        if let Some(error) = &mut report.error {
-            // Places in a script that nobody wrote help nobody.
-            (error.line, error.column, error.frame, error.stack) = (None, None, None, None);
-        }
-        report
-    });
-    (outcome, taken(&told))
+    let (started, origin) = (Started::new(None), caller.origin());
+    let on_start = |id| started.is(id);
+    let outcome = caller.wait(runtime, &started, runtime.call(catalog, tool, args, origin, &on_start)).await;
+    (outcome, started.now())
 }
 
 /// `resume_run`: brings a run on, and asks the person for what it waits for.
 pub(crate) async fn resume_run(runtime: &Runtime, asked: OneRun, mut caller: Caller) -> CallToolResult {
     match runtime.find_run(&asked.run_id).await {
         Ok(id) => {
-            let told = Mutex::new(Some(id));
-            let outcome = caller.wait(runtime, &told, runtime.resume(id, Take::IfFree)).await;
+            let outcome = caller.wait(runtime, &Started::new(Some(id)), runtime.resume(id, Take::IfFree)).await;
             answer(runtime, outcome, Some(id), &caller, asked.max_output_tokens).await
         }
         Err(error) => result(error.to_string(), None, true),
@@ -194,14 +213,6 @@ pub(crate) async fn read_artifact(runtime: &Runtime, asked: ReadArtifact) -> Cal
         Ok(page) => result(page.text.clone(), Some(page.content()), false),
         Err(told) => result(told, None, true),
     }
-}
-
-fn note(told: &Mutex<Option<RunId>>, id: RunId) {
-    *told.lock().unwrap_or_else(PoisonError::into_inner) = Some(id);
-}
-
-fn taken(told: &Mutex<Option<RunId>>) -> Option<RunId> {
-    *told.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// What became of a run, once the person was asked for what it waits for.

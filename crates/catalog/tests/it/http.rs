@@ -166,15 +166,20 @@ async fn a_server_that_asks_to_be_left_alone_at_the_start_is_left_alone_that_lon
     for (action, retryable, at_least) in [
         (json!({"http_status": 503, "headers": {"Retry-After": "40"}}), true, 39_000),
         (json!({"http_status": 429, "headers": {"Retry-After": "40"}}), true, 39_000),
+        (json!({"http_status": 502, "headers": {"Retry-After": "40"}}), true, 39_000),
         (json!({"http_status": 503}), true, 1),
         (json!({"http_status": 401}), false, 1),
     ] {
         let server = Scripted::http(json!({"on": [{"when": "http", "do": [action]}]}));
+        let names_a_time = action["headers"].is_object();
         let sources = server.open();
         let failed = sources.call(request("s", "ping", Value::Null)).await.unwrap_err();
         assert_eq!((failed.code, failed.retryable), (ErrorCode::SourceDown, retryable), "{action}: {failed}");
         assert!(failed.retry_after_ms.is_some_and(|ms| (at_least..=40_000).contains(&ms)), "{action}: {failed:?}");
         let asked = server.received().len();
+        if names_a_time {
+            assert_eq!(server.count(|message| message["http"] == "POST"), 1, "{action}: it is asked once, in one way");
+        }
         sources.call(request("s", "ping", Value::Null)).await.unwrap_err();
         assert_eq!(server.received().len(), asked, "{action}: it is asked again before its time");
         sources.close().await;
@@ -264,6 +269,9 @@ async fn what_is_wrong_with_an_address_is_told_without_repeating_it() {
         let catalog = sources.catalog(LONG).await;
         let source = catalog.sources()[0].clone();
         assert_eq!(source.status, Status::Failed);
+        let failed = sources.call(request("s", "ping", Value::Null)).await.unwrap_err();
+        let is_ours = !source.reason.as_ref().unwrap().contains("cannot be reached");
+        assert_eq!(failed.retryable, !is_ours, "only other settings mend it: {failed}");
         sources.close().await;
         source.reason.unwrap()
     };

@@ -169,7 +169,7 @@ async fn find_all(runtime: &Runtime, id: &str) -> Result<Vec<ApprovalView>, Comm
         return Ok(vec![find(runtime, id).await?]);
     }
     let run = runtime.find_run(id).await?;
-    let all: Vec<ApprovalView> = runtime.approvals().await?.into_iter().filter(|it| it.run_id == run).collect();
+    let all = runtime.approvals_of(run).await?;
     if all.is_empty() {
         let error = CommandError::failed(format!("run `{run}` waits for no approval"));
         return Err(error.with_hint("`refrain approvals list` shows those that wait"));
@@ -185,8 +185,8 @@ async fn find(runtime: &Runtime, id: &str) -> Result<ApprovalView, CommandError>
         return Err(error.with_hint("`refrain approvals list` shows those that wait"));
     };
     let run = runtime.find_run(run).await?;
-    let all = runtime.approvals().await?;
-    all.into_iter().find(|it| it.run_id == run && it.call == call).ok_or_else(|| {
+    let all = runtime.approvals_of(run).await?;
+    all.into_iter().find(|it| it.call == call).ok_or_else(|| {
         let error = CommandError::failed(format!("call {call} of run `{run}` waits for no approval"));
         error.with_hint(
             "it may have been decided, or its run may still be busy; `refrain approvals list` shows those that wait",

@@ -20,6 +20,7 @@ impl Run {
         };
         let Ok(tool) = self.catalog.resolve(source, tool) else { return };
         let verdict = self.gate.judge(self.id, tool, args, index as u64);
+        let is_cancelled = self.cancelling.is_some();
         let is_write = tool.effect != refrain_catalog::Effect::Read;
         let expires_ms = self
             .gate
@@ -31,6 +32,15 @@ impl Run {
             Permission::Allow => {
                 (made.approval, made.due_ms) = (Approval::Needless, None);
                 made.rule = (is_write && !verdict.is_default).then_some(verdict.who);
+            }
+            // Nobody holds the clean-up up, and there is nobody to park for.
+            Permission::Ask if is_cancelled => {
+                let told = format!(
+                    "`{}` was not called: the run is being cancelled, and nobody is asked meanwhile",
+                    made.path
+                );
+                made.plan = Plan::Here(CallError::new(ErrorCode::Cancelled, told).into());
+                made.rule = Some(verdict.who);
             }
             Permission::Ask => {
                 (made.approval, made.due_ms) = (Approval::Wanted, expires_ms);
@@ -47,7 +57,7 @@ impl Run {
     pub(super) fn judged_before(&mut self, index: usize, permission: Option<&str>, rule: Option<String>) {
         let made = &mut self.calls[index];
         // What was denied has not left, so today's settings decide what becomes of it if it has no answer.
-        made.is_judged = !matches!(permission, Some("deny" | "direct"));
+        made.is_judged = permission != Some("deny");
         made.approval = if permission == Some("ask") { Approval::Wanted } else { Approval::Needless };
         made.rule = rule;
     }

@@ -197,7 +197,8 @@ impl Run {
 
     /// Every call that waited when the run was cancelled rejects, so that `finally` runs. What was out may have happened.
     fn cancel_waiting(&mut self) {
-        let stays: Vec<bool> = self.calls[..self.made_before].iter().map(|made| self.cleans_up(&made.plan)).collect();
+        let stays = |made: &Made| made.approval != Approval::Wanted && self.cleans_up(&made.plan);
+        let stays: Vec<bool> = self.calls[..self.made_before].iter().map(stays).collect();
         for (made, stays) in self.calls.iter_mut().zip(stays) {
             let told = match made.progress {
                 _ if stays => continue,

@@ -136,7 +136,7 @@ impl Origin {
 }
 
 /// What tells the caller a run's id before the script starts.
-type OnStart<'a> = &'a (dyn Fn(RunId) + Send + Sync);
+pub(super) type OnStart<'a> = &'a (dyn Fn(RunId) + Send + Sync);
 
 /// What is to be said of a script before it runs.
 pub(super) struct Remarks {

@@ -4,14 +4,15 @@ use std::{sync::Arc, time::Duration};
 
 use refrain_journal::MemoryJournal;
 use refrain_runtime::{
-    Clock, Condition, Decided, Decision, Effect, Effects, Glob, Origin, Permission, Policy, Report, ReportStatus, Rule,
-    RunId, RunRequest, Runtime, RuntimeError, Settings, SystemClock, Take, WaitingKind,
+    Condition, Decided, Decision, Effect, Effects, Glob, Origin, Permission, Policy, Report, ReportStatus, Rule, RunId,
+    RunRequest, RuntimeError, Settings, Take, WaitingKind,
 };
 use serde_json::json;
 
 use crate::{
     fake::Fake,
     host::{notes, statuses, value},
+    policies::at,
     snapshots::{Process, killed, process_with},
 };
 
@@ -181,16 +182,6 @@ async fn what_is_denied_is_told_with_what_would_help_and_nothing_leaves() {
 
 #[tokio::test]
 async fn an_approval_that_comes_too_late_is_none() {
-    struct At(i64);
-    impl Clock for At {
-        fn now_ms(&self) -> i64 {
-            self.0
-        }
-
-        fn instant(&self) -> std::time::Instant {
-            SystemClock.instant()
-        }
-    }
     let journal = MemoryJournal::new();
     let policy = Policy { rules: asking(), ask_timeout: Some(Duration::from_secs(3600)), ..Policy::default() };
     let process = process_with(&journal, tools(), |settings| settings.policy = Arc::new(policy));
@@ -198,11 +189,7 @@ async fn an_approval_that_comes_too_late_is_none() {
     let report = run(&process, script).await;
     let id = report.run_id.unwrap();
     assert_eq!(report.waiting[0].due.as_deref(), Some("2023-11-14T23:13:20Z"));
-    let later = Runtime::with_journal(
-        process.runtime.settings().clone(),
-        Arc::new(journal.clone()),
-        Arc::new(At(1_700_000_000_000 + 3_600_000)),
-    );
+    let later = at(&process, &journal, 1_700_000_000_000 + 3_600_000);
     assert_eq!(later.resumable().await.unwrap(), [id], "it is due");
     let report = later.resume(id, Take::IfFree).await.unwrap();
     assert_eq!(value(&report), Some(json!("denied: `fake.put` was not called: the approval timed out")));
@@ -283,4 +270,29 @@ async fn a_plan_makes_reads_and_holds_writes_back_until_somebody_agrees() {
     assert_eq!((held(&second), count(&process, "put")), (vec![(WaitingKind::Plan, 5)], 2));
     let report = process.runtime.answer_all(id, Take::IfFree, all(&[5])).await.unwrap();
     assert_eq!((value(&report), count(&process, "put"), count(&process, "drop")), (Some(json!([5, "denied"])), 3, 0));
+}
+
+/// Nobody is there to be asked, and nothing may hold the clean-up up: a run that waits for a person in it would never end.
+#[tokio::test]
+async fn while_a_run_is_cancelled_nobody_is_asked_and_it_ends() {
+    let undo = || {
+        let mut undo = Fake::echo("undo");
+        undo.tool.cleanup = true;
+        undo
+    };
+    let all = || vec![Fake::echo("put"), undo()];
+    for script in [
+        // Made in the clean-up, and before it.
+        "try { await tools.fake.put({}) } catch (e) { await tools.fake.undo({}).catch((e) => text(e.code + ': ' + e.message)) }",
+        "await Promise.all([tools.fake.put({}), tools.fake.undo({})].map((it) => it.catch((e) => text(e.code + ': ' + e.message))))",
+    ] {
+        let journal = MemoryJournal::new();
+        let rules = || vec![rule("fake.put", Permission::Ask), rule("fake.undo", Permission::Ask)];
+        let process = process_with(&journal, all(), with(rules()));
+        let id = run(&process, script).await.run_id.unwrap();
+        let report = process.runtime.cancel(id, Take::IfFree, None).await.unwrap();
+        assert_eq!(report.status, ReportStatus::Cancelled, "{script}: {report:?}");
+        assert!(report.text.contains("cancelled: `fake.undo` was not called: the run "), "{script}: {}", report.text);
+        assert_eq!((count(&process, "put"), count(&process, "undo")), (0, 0), "{script}");
+    }
 }

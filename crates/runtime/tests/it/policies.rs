@@ -174,7 +174,7 @@ async fn the_next_process_wakes_what_the_one_before_put_down_however_late_it_is(
 }
 
 /// The same process at another time.
-fn at(process: &Process, journal: &MemoryJournal, ms: i64) -> Runtime {
+pub(crate) fn at(process: &Process, journal: &MemoryJournal, ms: i64) -> Runtime {
     struct At(i64);
     impl Clock for At {
         fn now_ms(&self) -> i64 {

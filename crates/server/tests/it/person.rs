@@ -9,16 +9,13 @@ use refrain_runtime::{Effect, Glob, Permission, Policy, Rule, Runtime, Settings}
 use refrain_server::{Relay, ServeError};
 use rmcp::{
     ClientHandler, ErrorData, RoleClient, ServiceExt as _,
-    model::{
-        CallToolRequestParams, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
-        ElicitationCapability, FormElicitationCapability, Implementation,
-    },
+    model::{CallToolRequestParams, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction},
     service::{RequestContext, RunningService},
 };
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 
-use crate::support::{command, serve_with, settings, taken};
+use crate::support::{client_that_asks, command, serve_with, settings, taken};
 
 type Said = (ElicitationAction, Value);
 
@@ -32,12 +29,7 @@ struct Client {
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
-        let mut capabilities = ClientCapabilities::default();
-        if self.asks {
-            let form = ElicitationCapability::new().with_form(FormElicitationCapability::default());
-            capabilities.elicitation = Some(form);
-        }
-        ClientConfig::new(capabilities, Implementation::new("test", "1"))
+        client_that_asks(self.asks)
     }
 
     async fn create_elicitation(
@@ -175,6 +167,18 @@ async fn a_plan_is_asked_for_as_a_whole() {
             "A script plans these 1 calls, and would make all of them:\n- `sh.put` {\"a\":\"12\"}",
         ]
     );
+    talk.end().await;
+}
+
+/// Who agrees has to see what there is, and not what it is dressed up as.
+#[tokio::test]
+async fn a_form_shows_what_cannot_be_seen() {
+    let client = client(&[(ElicitationAction::Decline, Value::Null)]);
+    let talk = Talk::over(Arc::new(Runtime::new(asking())), client.clone()).await;
+    let code = "await tools.sh.put({ a: 'safe\u{202e}gpj.exe\u{200b}' }).catch(() => {})";
+    talk.call("run_code", json!({ "code": code })).await;
+    let asked = client.asked.lock().unwrap()[0]["message"].as_str().unwrap().to_owned();
+    assert!(asked.contains("safe\\u{202e}gpj.exe\\u{200b}") && !asked.contains('\u{202e}'), "{asked}");
     talk.end().await;
 }
 

@@ -9,15 +9,12 @@ use refrain_runtime::{
 use refrain_server::Relay;
 use rmcp::{
     ClientHandler, ErrorData, RoleClient, ServiceExt as _,
-    model::{
-        CallToolRequestParams, ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction,
-        ElicitationCapability, FormElicitationCapability, Implementation,
-    },
+    model::{CallToolRequestParams, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction},
     service::RequestContext,
 };
 use serde_json::{Value, json};
 
-use crate::support::{serve_with, settings, taken};
+use crate::support::{client_that_asks, serve_with, settings, taken};
 
 /// A source whose tool asks, as a tool server would.
 struct Asking(Arc<Relay>);
@@ -51,12 +48,7 @@ struct Client(Option<ElicitationAction>);
 
 impl ClientHandler for Client {
     fn get_info(&self) -> ClientConfig {
-        let mut capabilities = ClientCapabilities::default();
-        if self.0.is_some() {
-            let form = ElicitationCapability::new().with_form(FormElicitationCapability::default());
-            capabilities.elicitation = Some(form);
-        }
-        ClientConfig::new(capabilities, Implementation::new("test", "1"))
+        client_that_asks(self.0.is_some())
     }
 
     async fn create_elicitation(

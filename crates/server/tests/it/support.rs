@@ -8,7 +8,10 @@ use refrain_runtime::{
 use refrain_server::{Relay, ServeError};
 use rmcp::{
     RoleClient, ServiceExt as _,
-    model::{CallToolRequestParams, CallToolResult},
+    model::{
+        CallToolRequestParams, CallToolResult, ClientCapabilities, ClientConfig, ElicitationCapability,
+        FormElicitationCapability, Implementation,
+    },
     service::{RunningService, ServiceError},
 };
 use serde_json::{Value, json};
@@ -96,6 +99,14 @@ pub(crate) fn serve_with(
 pub(crate) fn taken(result: CallToolResult) -> (String, Value, bool) {
     let text = result.content[0].as_text().unwrap().text.clone();
     (text, result.structured_content.unwrap_or_default(), result.is_error.unwrap_or_default())
+}
+
+/// Who a client is that has somebody to ask by form, or nobody.
+pub(crate) fn client_that_asks(asks: bool) -> ClientConfig {
+    let mut capabilities = ClientCapabilities::default();
+    capabilities.elicitation =
+        asks.then(|| ElicitationCapability::new().with_form(FormElicitationCapability::default()));
+    ClientConfig::new(capabilities, Implementation::new("test", "1"))
 }
 
 /// Waits until `holds`. No limit of its own: a test that hangs is stopped by whoever runs it.

@@ -86,6 +86,12 @@ impl Refused {
     fn for_good(reason: String) -> Self {
         Self { down: reason.into(), may_be_the_opening: false, may_be_slow: false }
     }
+
+    /// It stays so until somebody changes the settings.
+    fn by_settings(reason: String) -> Self {
+        let refused = Self::for_good(reason);
+        Self { down: Down { stays: true, ..refused.down }, ..refused }
+    }
 }
 
 /// What every attempt needs.
@@ -161,7 +167,7 @@ impl Dialler<'_> {
         let ear = Ear { words: words.clone(), events: self.events.clone() };
         let transport = http::transport(settings, &self.environment.proxies, self.connect_timeout, ear);
         let transport =
-            Probe::new(transport.map_err(Refused::for_good)?.into_transport(), self.connect_timeout, Arc::default());
+            Probe::new(transport.map_err(Refused::by_settings)?.into_transport(), self.connect_timeout, Arc::default());
         let client = self.client(&words);
         // A server may never answer a request that it does not know, so that the other opening needs its share of the time.
         let now = Instant::now();

@@ -138,7 +138,8 @@ pub(super) struct Trouble {
 impl Trouble {
     /// Returns whether another request may fare better: it was understood as a request, and not liked.
     pub(super) fn is_about_the_request(&self) -> bool {
-        matches!(self.code, ErrorCode::Protocol | ErrorCode::Interrupted)
+        // Whoever names a time to come back wants no other request before it.
+        matches!(self.code, ErrorCode::Protocol | ErrorCode::Interrupted) && self.retry_after_ms.is_none()
     }
 }
 

@@ -1,6 +1,6 @@
 //! `tools call`.
 
-use refrain_runtime::{Origin, RunRequest, Tool, rounded_numbers};
+use refrain_runtime::{Tool, rounded_numbers};
 use serde_json::{Map, Value};
 
 use super::named;
@@ -44,14 +44,7 @@ pub(crate) async fn call(context: &Context, args: CallArgs) -> Result<Exit, Comm
         let error = CommandError::usage(format!("an argument would be sent rounded: {rounded}"));
         return Err(error.with_hint("send it as text, `\"…\"`, if the tool takes one"));
     }
-    // Everything that makes a call of a script durable makes this one so.
-    let script = format!("return await {}(args);", catalog.call_in(tool, runtime.settings().dialect));
-    let request = RunRequest { args: given, ..RunRequest::new(script, Origin { direct: true, ..origin("direct") }) };
-    let mut report = runtime.run(request, &|id| context.started(id)).await?;
-    if let Some(error) = &mut report.error {
-        // Places in a script that nobody wrote help nobody.
-        (error.line, error.column, error.frame, error.stack) = (None, None, None, None);
-    }
+    let report = runtime.call(&catalog, tool, given, origin("direct"), &|id| context.started(id)).await?;
     let exit = report::print(&context.ui, &report)?;
     context.keep_observed(&runtime);
     runtime.close().await;
